@@ -1,0 +1,110 @@
+// The one load script: everything about a cell comes as data in NSB_CELL (see bench/src/nsb/running/k6.py, which writes it).
+//
+// Window edges are absolute times that the harness uses too, so both read the same window. A request counts in the half in which its answer came; what starts
+// after the window is not sent. Latency in an open cell is measured from the schedule (intended start), so that a late generator cannot hide waiting (coordinated omission).
+import http from 'k6/http';
+import exec from 'k6/execution';
+import { sleep } from 'k6';
+import { Counter, Trend } from 'k6/metrics';
+
+const cell = JSON.parse(__ENV.NSB_CELL);
+const open = cell.model === 'open';
+const middle = (cell.window_from_ms + cell.window_to_ms) / 2;
+
+const latency = new Trend('nsb_latency', true); // open: from the schedule; closed: from the send
+const service = new Trend('nsb_service', true); // k6's own http_req_duration
+const iteration = new Trend('nsb_iteration', true); // the whole iteration, connecting included
+const lag = new Trend('nsb_lag', true); // how late the generator was
+const started = new Counter('nsb_started');
+const failures = new Counter('nsb_failures');
+const wrong = new Counter('nsb_wrong_bodies');
+const checked = new Counter('nsb_checked_bodies');
+const tooShort = new Counter('nsb_too_short'); // answered sooner than the hold: a cheat
+
+const tags = { before: { phase: 'before' }, h1: { phase: 'h1', window: 'in' }, h2: { phase: 'h2', window: 'in' }, after: { phase: 'after' } };
+const submetrics = ['phase:h1', 'phase:h2', 'window:in'];
+const thresholds = { nsb_failures: ['count>=0'] };
+for (const name of ['nsb_latency', 'nsb_service', 'nsb_iteration', 'nsb_started', 'nsb_failures', 'nsb_lag']) {
+  for (const part of submetrics) thresholds[`${name}{${part}}`] = ['nsb_started', 'nsb_failures'].includes(name) ? ['count>=0'] : ['max>=0'];
+}
+
+export const options = {
+  scenarios: {
+    load: open
+      ? { executor: 'constant-arrival-rate', rate: cell.rate, timeUnit: '1s', duration: `${cell.duration_ms}ms`, preAllocatedVUs: cell.vus, maxVUs: cell.vus, gracefulStop: `${cell.drain_ms}ms` }
+      : { executor: 'constant-vus', vus: cell.vus, duration: `${cell.duration_ms}ms`, gracefulStop: `${cell.drain_ms}ms` },
+  },
+  thresholds,
+  summaryTrendStats: ['count', 'avg', 'min', 'med', 'p(90)', 'p(99)', 'p(99.9)', 'max'],
+  systemTags: [],
+  noUsageReport: true,
+  noConnectionReuse: false,
+  userAgent: 'nsb',
+  dns: { ttl: 'inf' },
+};
+
+const parameters = { timeout: `${cell.timeout_ms}ms`, responseType: 'none' };
+const checking = { timeout: `${cell.timeout_ms}ms`, responseType: 'text' };
+if (cell.send !== null || cell.mix !== null) parameters.headers = checking.headers = { 'Content-Type': 'application/json' };
+
+function phaseOf(now) {
+  if (now < cell.window_from_ms) return tags.before;
+  if (now < middle) return tags.h1;
+  return now < cell.window_to_ms ? tags.h2 : tags.after;
+}
+
+// `*` in the expected body stands for any run of characters; at most one is used.
+function matches(pattern, body, id) {
+  const expected = pattern.replaceAll('{id}', id);
+  const star = expected.indexOf('*');
+  if (star < 0) return body === expected;
+  return body !== null && body.startsWith(expected.slice(0, star)) && body.endsWith(expected.slice(star + 1));
+}
+
+// A fixed pseudo-random walk over the ids (Knuth's multiplicative hash), the same in every run and for every contender.
+function idOf(n, ids) {
+  return 1 + (((n + cell.seed) * 2654435761) % 4294967296) % ids;
+}
+
+export default function () {
+  const begin = Date.now();
+  if (!open && exec.vu.iterationInScenario === 0 && cell.spread_ms > 0) {
+    sleep(((exec.vu.idInTest - 1) / cell.vus) * (cell.spread_ms / 1000)); // spread the starts over one hold: no convoys
+  } else if (begin >= cell.window_to_ms) {
+    if (!open) sleep(0.2);
+    return;
+  }
+  const n = exec.scenario.iterationInTest;
+  const start = Date.now();
+  const late = open ? Math.max(0, start - (exec.scenario.startTime + (n * 1000) / cell.rate)) : 0;
+  const check = n % 50 === 0;
+  const target = cell.mix === null ? cell : cell.mix[n % cell.mix.length];
+  const id = target.ids > 0 ? idOf(n, target.ids) : 0;
+  const url = target.ids > 0 ? target.url.replace('{id}', id) : target.url;
+  const response = http.request(target.method, url, target.send, check ? checking : parameters);
+  const end = Date.now();
+  const phase = phaseOf(end);
+  started.add(1, phaseOf(start));
+  if (response.status !== target.answer_status) {
+    failures.add(1, phase);
+    if (cell.model === 'closed' && response.status === 0) sleep(0.05); // a refused connection must not become a busy loop
+    return;
+  }
+  if (check) {
+    checked.add(1);
+    if (!matches(target.body, response.body, id)) wrong.add(1);
+  }
+  const took = response.timings.duration;
+  if (took < cell.hold_ms - 2) tooShort.add(1);
+  const waited = late + response.timings.blocked + took;
+  latency.add(open ? waited : took, phase);
+  service.add(took, phase);
+  iteration.add(end - start, phase);
+  if (open) lag.add(late, phase);
+}
+
+export function handleSummary(data) {
+  const metrics = {};
+  for (const [name, metric] of Object.entries(data.metrics)) metrics[name] = metric.values;
+  return { [cell.summary]: JSON.stringify({ metrics, state: data.state }) };
+}

@@ -1,0 +1,80 @@
+"""k6's summary as values. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+
+class SummaryError(Exception):
+    """The summary is not one that load.js writes."""
+
+
+@dataclass(frozen=True)
+class Trend:
+    """Order statistics of one k6 Trend, in ms; None where it holds no value."""
+
+    count: int
+    mean: float | None
+    p50: float | None
+    p90: float | None
+    p99: float | None
+    max: float | None
+
+
+@dataclass(frozen=True)
+class Load:
+    """What k6 saw in the window: answers counted by the half in which they came, starts by when they were sent."""
+
+    requests: int
+    started: int
+    failures: int
+    failures_all: int
+    """Failures of all phases: a cell with a failed warm-up is no better."""
+    dropped: int
+    """Arrivals that k6 could not start, over the whole run."""
+    checked: int
+    wrong: int
+    too_short: int
+    latency: Trend
+    service: Trend
+    iteration: Trend
+    lag: Trend
+    halves: tuple[Trend, Trend]
+
+
+def load_summary(summary: Mapping[str, Any]) -> Load:
+    """Raises SummaryError where a metric is missing or has another shape."""
+    try:
+        metrics: Mapping[str, Mapping[str, float]] = summary["metrics"]
+        return Load(
+            requests=_trend(metrics, "nsb_latency{window:in}").count,
+            started=_count(metrics, "nsb_started{window:in}"),
+            failures=_count(metrics, "nsb_failures{window:in}"),
+            failures_all=_count(metrics, "nsb_failures"),
+            dropped=_count(metrics, "dropped_iterations"),
+            checked=_count(metrics, "nsb_checked_bodies"),
+            wrong=_count(metrics, "nsb_wrong_bodies"),
+            too_short=_count(metrics, "nsb_too_short"),
+            latency=_trend(metrics, "nsb_latency{window:in}"),
+            service=_trend(metrics, "nsb_service{window:in}"),
+            iteration=_trend(metrics, "nsb_iteration{window:in}"),
+            lag=_trend(metrics, "nsb_lag{window:in}"),
+            halves=(_trend(metrics, "nsb_latency{phase:h1}"), _trend(metrics, "nsb_latency{phase:h2}")),
+        )
+    except (KeyError, TypeError, AttributeError) as error:
+        raise SummaryError(f"k6's summary is not of load.js: {error!r}") from None
+
+
+def _count(metrics: Mapping[str, Mapping[str, float]], name: str) -> int:
+    """A counter that never counted is not in k6's summary."""
+    return int(metrics[name]["count"]) if name in metrics else 0
+
+
+def _trend(metrics: Mapping[str, Mapping[str, float]], name: str) -> Trend:
+    values = metrics.get(name, {})
+    count = int(values.get("count", 0))
+    if count == 0:
+        return Trend(0, None, None, None, None, None)
+    return Trend(count, values["avg"], values["med"], values["p(90)"], values["p(99)"], values["max"])

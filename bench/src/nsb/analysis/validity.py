@@ -1,0 +1,292 @@
+"""Is a cell's number worth anything, and what held it back? Checks V1 to V9 and V11 of METHODOLOGY.md. Pure.
+
+Symbols: n requests completed in the window W, X = n/W, R mean time of an iteration, N VUs, hold the time a request must wait at the least, P the pool.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from nsb.analysis.parse import Load
+from nsb.model import Check, Limit, Model, Status
+
+FULL = 0.90
+"""A station that is busy for this share of its capacity is full."""
+GENERATOR_FULL = 0.80
+
+
+@dataclass(frozen=True)
+class Stats:
+    """One read-out of the service's /stats."""
+
+    requests_total: int
+    busy_seconds_total: float
+    in_flight: int
+
+
+@dataclass(frozen=True)
+class Observation:
+    """All that was measured in one cell and is needed to judge it."""
+
+    model: Model
+    rate: int | None
+    vus: int
+    hold_s: float
+    holds: Literal["pool", "loop"] | None
+    statements: int
+    db_statements: str
+    """`prepared` or `text`, as /runtime declares."""
+    window_s: float
+    exit_code: int
+    load: Load | None
+    cpu_s: dict[str, float]
+    """CPU used in the window by service, generator, database, upstream, harness and foreign (everything else)."""
+    steal_s: float
+    cores: dict[str, int]
+    """Cores that each role may use; `machine` is all of them."""
+    shared: frozenset[str]
+    """Roles that share their cores with the generator."""
+    workers: int
+    pool: int
+    server_threads: int | None
+    blocked_by: str | None
+    db_connections: int | None
+    executed: int | None
+    """Statements that the database executed in the window."""
+    before: Stats | None
+    after: Stats | None
+    rehearsal: bool
+    """A smoke run: noise (V7, V8, V10) is a doubt there, not a refusal."""
+
+
+@dataclass(frozen=True)
+class Judgement:
+    status: Status
+    limit: Limit | None
+    checks: tuple[Check, ...]
+
+    @property
+    def reasons(self) -> list[str]:
+        return [f"{c.id} {c.sentence}" for c in self.checks if c.outcome in ("invalid", "censored")]
+
+    @property
+    def doubts(self) -> list[str]:
+        return [f"{c.id} {c.sentence}" for c in self.checks if c.outcome == "doubt"]
+
+
+Outcome = Literal["ok", "doubt", "censored", "invalid"]
+
+
+def _check(id_: str, outcome: Outcome, sentence: str, **inputs: float | int | str | None) -> Check:
+    rounded = {k: round(v, 6) if isinstance(v, float) else v for k, v in inputs.items()}
+    return Check(id=id_, outcome=outcome, sentence=sentence if outcome != "ok" else "", inputs=rounded)
+
+
+def judge(o: Observation) -> Judgement:
+    """Status, limit and every check with its inputs."""
+    if o.load is None or o.exit_code != 0:
+        check = _check("V1", "invalid", f"k6 ended with {o.exit_code}", exit_code=o.exit_code)
+        return Judgement("invalid", None, (check,))
+    if o.load.requests == 0:
+        check = _check("V1", "invalid", "no request was answered in the window", failures=o.load.failures_all)
+        return Judgement("invalid", None, (check,))
+    full = full_stations(o, o.load)
+    checks = [
+        errors(o, o.load),
+        offered(o, o.load, full),
+        lag(o, o.load),
+        little_closed(o, o.load),
+        little_open(o, o.load),
+        held_back(o, full),
+        cheat(o, o.load),
+        noise(o),
+        steady(o, o.load),
+        identity(o, o.load),
+        harness(o),
+    ]
+    outcomes = {check.outcome for check in checks}
+    status: Status = "invalid" if "invalid" in outcomes else "censored" if "censored" in outcomes else "valid"
+    return Judgement(status, full[0] if full else None, tuple(checks))
+
+
+def burst_tolerance(o: Observation) -> float:
+    """Completions come in bursts of one hold: max(2 %, 1/holds in the window)."""
+    return max(0.02, o.hold_s / o.window_s) if o.hold_s else 0.02
+
+
+def full_stations(o: Observation, load: Load) -> list[Limit]:
+    """The stations that are full, innermost first: those further out are full only because requests queue before the inner one."""
+    x = load.requests / o.window_s
+    occupied = x * o.hold_s
+    full: list[Limit] = []
+    tolerance = 1 - burst_tolerance(o)
+
+    def use(role: str) -> float:
+        return o.cpu_s.get(role, 0.0) / (o.window_s * o.cores[role])
+
+    if o.holds == "pool" and occupied / o.pool >= min(FULL, tolerance):
+        full.append("pool")
+    if use("database") >= FULL:
+        full.append("database")
+    if o.holds == "loop" and o.blocked_by in ("loop", "carriers") and occupied / o.workers >= FULL:
+        full.append("loop" if o.blocked_by == "loop" else "carriers")
+    if use("service") >= FULL:
+        full.append("cpu")
+    if o.server_threads is not None and _threads_busy(o, occupied) / o.server_threads >= min(FULL, tolerance):
+        full.append("threads")
+    if use("upstream") >= FULL:
+        full.append("upstream")
+    beside = sum(o.cpu_s.get(role, 0.0) for role in o.shared) / (o.window_s * o.cores["generator"])
+    if use("generator") >= GENERATOR_FULL or beside >= FULL or (o.model == "closed" and _away(o, load) > 0.10):
+        full.append("generator")
+    if o.model == "open" or (o.hold_s > 0 and occupied / o.vus >= min(FULL, tolerance)):
+        full.append("offered")
+    return full
+
+
+def _threads_busy(o: Observation, occupied: float) -> float:
+    """Mean number of threads in requests: what /stats saw, else what the holds alone demand."""
+    if o.before is None or o.after is None:
+        return occupied
+    return max(occupied, (o.after.busy_seconds_total - o.before.busy_seconds_total) / o.window_s)
+
+
+def _away(o: Observation, load: Load) -> float:
+    """1 − X·R_http/N: the share of the users' time that no request was under way."""
+    return 1 - load.requests / o.window_s * (load.service.mean or 0.0) / 1000 / o.vus
+
+
+def errors(o: Observation, load: Load) -> Check:
+    """V1: no failure (a capacity cell: 0.1 %), no wrong body, none answered sooner than it may."""
+    allowed = 0.001 * load.requests if o.model == "closed" else 0
+    outcome: Outcome = "invalid" if load.failures_all > allowed or load.wrong > 0 else "ok"
+    sentence = f"{load.failures_all} requests failed, {load.wrong} of {load.checked} bodies checked were wrong"
+    return _check("V1", outcome, sentence, failures=load.failures_all, wrong=load.wrong, checked=load.checked)
+
+
+def offered(o: Observation, load: Load, full: list[Limit]) -> Check:
+    """V2: an open cell offers its rate, or its service cannot sustain it."""
+    if o.rate is None:
+        return _check("V2", "ok", "")
+    wanted = o.rate * o.window_s
+    share = load.started / wanted
+    growth = _growth(o, load)
+    inputs = {"started": load.started, "offered": wanted, "answered": load.requests, "dropped": load.dropped, "growth": growth}
+    capacity = [station for station in full if station not in ("offered", "generator")]
+    tolerance = max(0.01, 2 / wanted)  # a window's edge cuts an arrival at each end
+    held = load.dropped == 0 and abs(share - 1) <= tolerance
+    growing = growth > max(5.0, 0.05 * wanted)
+    if held and not growing:
+        return _check("V2", "ok", "", **inputs)
+    if capacity or growing:
+        where = f"{capacity[0]} is full" if capacity else "the number in flight grows"
+        return _check("V2", "censored", f"cannot sustain {o.rate}/s: {where}", **inputs)
+    sentence = f"the generator offered {share:.1%} of {o.rate}/s and dropped {load.dropped}"
+    return _check("V2", "invalid", sentence, **inputs)
+
+
+def _growth(o: Observation, load: Load) -> float:
+    """How many more requests are in flight at the window's end than at its start, by the service, else by the generator."""
+    if o.before is not None and o.after is not None:
+        return o.after.in_flight - o.before.in_flight
+    return load.started - load.requests
+
+
+def lag(o: Observation, load: Load) -> Check:
+    """V3: the generator kept its schedule; else the tail is its own."""
+    if o.model == "closed" or load.lag.p99 is None:
+        return _check("V3", "ok", "")
+    bound = max(5.0, 0.1 * (load.latency.p99 or 0.0))
+    outcome: Outcome = "doubt" if load.lag.p99 > bound else "ok"
+    return _check("V3", outcome, f"k6 was late by {load.lag.p99:.0f} ms (p99): read the tail as a bound", lag_p99_ms=load.lag.p99)
+
+
+def little_closed(o: Observation, load: Load) -> Check:
+    """V4: Little's law over the users, 0.97 ≤ X·R/N ≤ 1.03, wider by the burst tolerance where completions come in bursts."""
+    if o.model == "open" or load.iteration.mean is None:
+        return _check("V4", "ok", "")
+    ratio = load.requests / o.window_s * load.iteration.mean / 1000 / o.vus
+    tolerance = max(0.03, burst_tolerance(o))
+    # k6's own time between iterations is not in R: below 1 it is the generator's cost, which V6 names.
+    outcome: Outcome = "doubt" if ratio > 1 + tolerance or ratio < 1 - tolerance else "ok"
+    return _check("V4", outcome, f"X·R/N is {ratio:.2f}, not 1: requests and users do not add up", ratio=ratio)
+
+
+def little_open(o: Observation, load: Load) -> Check:
+    """V5: the service saw the load that the generator measured, Δbusy/W ≈ X·R_http within 10 % or 2 requests."""
+    if o.model == "closed":
+        return _check("V5", "ok", "")
+    if o.before is None or o.after is None:
+        return _check("V5", "doubt", "/stats did not answer at the window's edges")
+    inside = (o.after.busy_seconds_total - o.before.busy_seconds_total) / o.window_s
+    outside = load.requests / o.window_s * (load.service.mean or 0.0) / 1000
+    far = abs(inside - outside) > max(2.0, 0.1 * outside, burst_tolerance(o) * outside)
+    outcome: Outcome = "doubt" if far else "ok"
+    return _check("V5", outcome, f"in flight by the service {inside:.1f}, by k6 {outside:.1f}", inside=inside, outside=outside)
+
+
+def held_back(o: Observation, full: list[Limit]) -> Check:
+    """V6: a closed figure is a capacity only where a station of the service's own is full; else it is a bound."""
+    inputs = {f"{role}_use": o.cpu_s.get(role, 0.0) / (o.window_s * cores) for role, cores in o.cores.items()}
+    if o.model == "open":
+        return _check("V6", "ok", "", **inputs)
+    if not full:
+        return _check("V6", "censored", "no station was full: the figure is a lower bound", **inputs)
+    if full[0] in ("generator", "upstream", "database"):
+        return _check("V6", "censored", f"held back by the {full[0]}: the figure is a lower bound", **inputs)
+    return _check("V6", "ok", "", limit=full[0], **inputs)
+
+
+def cheat(o: Observation, load: Load) -> Check:
+    """V6: nobody sleeps less than asked, and nobody draws more from the pool than the pool can give."""
+    if load.too_short > 0:
+        return _check("V6", "invalid", f"{load.too_short} answers came sooner than the hold", too_short=load.too_short)
+    if o.holds == "pool":
+        cap = o.pool / o.hold_s
+        x = load.requests / o.window_s
+        if x > cap * (1 + burst_tolerance(o)):
+            return _check("V6", "invalid", f"{x:.0f}/s is more than the pool can give ({cap:.0f}/s)", x=x, cap=cap)
+    return _check("V6", "ok", "")
+
+
+def noise(o: Observation) -> Check:
+    """V7: foreign CPU at most 5 % of the machine (10 % flagged), steal at most 2 %."""
+    whole = o.window_s * o.cores["machine"]
+    foreign, steal = o.cpu_s.get("foreign", 0.0) / whole, o.steal_s / whole
+    outcome: Outcome = "ok"
+    if foreign > 0.05 or steal > 0.02:
+        outcome = "doubt" if o.rehearsal or (foreign <= 0.10 and steal <= 0.02) else "invalid"
+    return _check("V7", outcome, f"others used {foreign:.0%} of the machine, steal {steal:.0%}", foreign=foreign, steal=steal)
+
+
+def steady(o: Observation, load: Load) -> Check:
+    """V8: the halves agree within 5 % or the burst tolerance; else it was still warming."""
+    first, second = (half.count for half in load.halves)
+    if first == 0 or second == 0:
+        return _check("V8", "doubt", "one half of the window is empty", first=first, second=second)
+    ratio = second / first
+    tolerance = max(0.05, 2 * burst_tolerance(o) if o.hold_s else 0.05, 4 / min(first, second))
+    outcome: Outcome = "ok" if abs(ratio - 1) <= tolerance else "doubt"
+    return _check("V8", outcome, f"unsteady: the second half has {ratio:.2f} × the first", ratio=ratio)
+
+
+def identity(o: Observation, load: Load) -> Check:
+    """V9: connections ≤ P + 1, and as many statements per request as the contract declares."""
+    if o.db_connections is not None and o.db_connections > o.pool + 1:
+        return _check("V9", "invalid", f"{o.db_connections} connections where {o.pool} are declared", connections=o.db_connections)
+    if o.statements and o.executed is not None:
+        per_request = o.executed / load.requests
+        # Statements are counted when they begin, answers when they arrive: one pool of statements may lie across an edge.
+        slack = max(0.02, 2 * o.pool / load.requests if o.hold_s else 0.02, 10 / load.requests)
+        if abs(per_request - o.statements) > slack * o.statements:
+            sentence = f"{per_request:.2f} statements per request where {o.statements} are declared"
+            return _check("V9", "invalid", sentence, per_request=per_request, executed=o.executed)
+    return _check("V9", "ok", "", connections=o.db_connections, executed=o.executed)
+
+
+def harness(o: Observation) -> Check:
+    """V11: the harness itself uses at most 2 % of the machine."""
+    share = o.cpu_s.get("harness", 0.0) / (o.window_s * o.cores["machine"])
+    outcome: Outcome = "ok" if share <= 0.02 else "doubt"
+    return _check("V11", outcome, f"the harness used {share:.1%} of the machine", share=share)

@@ -1,0 +1,91 @@
+"""What a waiting person sees: cell by cell, the time left, and a table that fills."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from types import TracebackType
+
+from rich.console import Console, Group
+from rich.live import Live
+from rich.progress_bar import ProgressBar
+from rich.text import Text
+
+from nsb.analysis.table import UNITS, Table
+from nsb.model import Cell
+from nsb.plan import Plan, Slot
+from nsb.report import terminal, words
+
+
+class Screen:
+    """A live table on a terminal, plain lines elsewhere."""
+
+    def __init__(self, console: Console, plan: Plan, table_of: Callable[[list[Cell]], Table], done: list[Cell]) -> None:
+        self._console = console
+        self._plan = plan
+        self._table_of = table_of
+        self._cells = list(done)
+        self._began = time.monotonic()
+        self._left_s = sum(self._seconds(s) for r in range(1, plan.rounds + 1) for s in plan.slots(r)) + plan.rounds * plan.round_start_s
+        self._left_s -= sum(plan.timing(s).total_s for c in done for s in plan.scenarios if s.id == c.scenario)
+        self._now = ""
+        self._live = Live(console=console, refresh_per_second=1, transient=True) if console.is_terminal else None
+
+    def _seconds(self, slot: Slot) -> float:
+        return self._plan.timing(slot.scenario).total_s
+
+    def __enter__(self) -> Screen:
+        if self._live:
+            self._live.start()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        if self._live:
+            self._live.stop()
+
+    def say(self, sentence: str) -> None:
+        self._now = sentence
+        if self._live:
+            self._refresh()
+        else:
+            self._console.print(f"{sentence}  ({self._time_left()})", markup=False, highlight=False)
+
+    def cell(self, slot: Slot, cell: Cell | None) -> None:
+        if cell is None:
+            self._now = f"round {slot.round}: {slot.scenario.id} · {slot.contender.id}"
+        else:
+            self._cells.append(cell)
+            self._left_s -= self._seconds(slot)
+            if not self._live:
+                self._line(slot, cell)
+        if self._live:
+            self._refresh()
+
+    def started(self) -> None:
+        """The contenders of a round are ready and warm."""
+        self._left_s -= self._plan.round_start_s
+
+    def _line(self, slot: Slot, cell: Cell) -> None:
+        value = cell.headline(slot.scenario.headline)
+        shown = words.number(value) if value is not None else "no number"
+        unit = UNITS[slot.scenario.headline]
+        why = "; ".join(cell.reasons)
+        text = (
+            f"[{len(self._cells):>{len(str(self._plan.cells))}}/{self._plan.cells}] {slot.scenario.id:18} {slot.contender.id:13} "
+            f"{shown:>8} {unit:15} {cell.status:8} {cell.limit or '–':9} {self._time_left()}"
+        )
+        self._console.print(text + (f"\n      {why}" if why else ""), markup=False, highlight=False, soft_wrap=True)
+
+    def _time_left(self) -> str:
+        minutes, seconds = divmod(max(0, round(self._left_s)), 60)
+        return f"{minutes}:{seconds:02} left"
+
+    def _refresh(self) -> None:
+        assert self._live is not None
+        bar = ProgressBar(total=self._plan.cells, completed=len(self._cells), width=40)
+        line = Text(
+            f"{len(self._cells)} of {self._plan.cells} cells, {self._time_left()}   {self._now}",
+            overflow="ellipsis",
+            no_wrap=True,
+        )
+        self._live.update(Group(terminal.grid(self._table_of(self._cells)), bar, line))

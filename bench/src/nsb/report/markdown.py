@@ -1,0 +1,57 @@
+"""table.md: the table, its legend, doubts, and the machine. Pure."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from nsb.analysis.table import Table
+from nsb.report import words
+
+
+def table_block(table: Table) -> str:
+    """The table alone, as it also stands in the README."""
+    lines = [
+        "| | " + " | ".join(table.contenders) + " |",
+        "|---|" + "---:|" * len(table.contenders),
+    ]
+    for scenario in table.scenarios:
+        cells = []
+        for contender in table.contenders:
+            entry = table.entry(contender, scenario)
+            below = " ".join(part for part in (words.spread(entry), words.limit(entry)) if part)
+            cells.append(f"{words.figure(entry)}<br><sub>{below}</sub>" if below else words.figure(entry))
+        lines.append(f"| **{scenario}**<br><sub>{words.row_title(table, scenario)}</sub> | " + " | ".join(cells) + " |")
+    return "\n".join(lines) + "\n"
+
+
+def page(table: Table, run: dict[str, Any]) -> str:
+    """The whole of table.md."""
+    host = run["host"]
+    parts = [
+        "# No Silver Bullet: one run\n",
+        table_block(table),
+        "\n".join(f"{line}  " for line in words.legend(table)) + "\n",
+        "## Cost and footprint\n",
+        _footprint(table),
+        "## Machine\n",
+        f"{host['cpu']}, {host['cores']} cores, {host['memory_gib']} GiB, {host['system']}, kernel {host['kernel']}. "
+        f"Database {run['database']['kind']} {run['database']['version']}, {run['k6']}. Seed {run['plan']['seed']}, commit {host['commit'][:12] or 'unknown'}"
+        f"{' with uncommitted changes' if host['changed'] else ''}, started {run['started_at']}.\n",
+        "## Doubts and reasons\n",
+        "\n".join(f"- {line}" for line in words.doubts(table)) or "None.",
+        "",
+    ]  # fmt: skip
+    return "\n".join(parts)
+
+
+def _footprint(table: Table) -> str:
+    """Peak memory, threads and connections of each contender over all scenarios."""
+    lines = ["| | memory peak, MiB (PSS) | threads peak | database connections |", "|---|---:|---:|---:|"]
+    for contender in table.contenders:
+        entries = [e for e in table.entries if e.contender == contender]
+        memory = max((e.memory_mib for e in entries if e.memory_mib is not None), default=None)
+        threads = max((e.threads for e in entries if e.threads is not None), default=None)
+        connections = max((e.db_connections for e in entries if e.db_connections is not None), default=None)
+        shown = [words.number(memory) if memory is not None else "", threads or "", connections or ""]
+        lines.append(f"| {contender} | " + " | ".join(str(value) for value in shown) + " |")
+    return "\n".join(lines) + "\n"

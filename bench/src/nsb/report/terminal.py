@@ -1,0 +1,36 @@
+"""The table for a terminal of 100 columns. Pure: it makes renderables, the command line prints them."""
+
+from __future__ import annotations
+
+from rich import box
+from rich.table import Table as Grid
+from rich.text import Text
+
+from nsb.analysis.table import Table
+from nsb.report import words
+
+_COLOURS = {
+    "valid": "",
+    "censored": "yellow",
+    "invalid": "red",
+    "failed": "red",
+    "unsupported": "dim",
+    "missing": "dim",
+}
+
+
+def grid(table: Table) -> Grid:
+    """Scenarios down, contenders across; two lines a cell: the figure, then its spread and what held it back."""
+    view = Grid(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0), show_edge=False)
+    view.add_column("scenario", no_wrap=True)
+    for contender in table.contenders:
+        view.add_column(contender.replace("java-", "j-") if len(table.contenders) > 6 else contender, justify="right", no_wrap=True)
+    for scenario in table.scenarios:
+        cells: list[Text] = [Text.assemble(scenario, "\n", (words.row_title(table, scenario), "dim"))]
+        for contender in table.contenders:
+            entry = table.entry(contender, scenario)
+            colour = _COLOURS[entry.status]
+            below = f"{words.spread(entry)} {words.limit(entry)}".strip()
+            cells.append(Text.assemble((words.figure(entry), colour), "\n", (below, "dim")))
+        view.add_row(*cells)
+    return view

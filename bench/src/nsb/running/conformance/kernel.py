@@ -1,0 +1,113 @@
+"""What the kernel knows of a service's sockets. Linux only: the caller hears None where the kernel does not say."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import socket
+import struct
+from pathlib import Path
+
+import psutil
+
+# linux/sock_diag.h, linux/inet_diag.h, linux/netlink.h, linux/tcp.h
+NETLINK_SOCK_DIAG = 4
+SOCK_DIAG_BY_FAMILY = 20
+NLM_F_REQUEST_DUMP = 0x301
+NLMSG_ERROR, NLMSG_DONE = 2, 3
+TCP_LISTEN_MASK = 1 << 10
+HEADER = struct.Struct("=IHHII")
+SOCKET_ID_SIZE = 48
+PIDFD_GETFD = 438  # the same number on every architecture of Linux
+
+
+def backlogs(port: int) -> list[int] | None:
+    """The accept queue's length of every socket that listens on this port (several with SO_REUSEPORT)."""
+    found: list[int] = []
+    try:
+        with socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, NETLINK_SOCK_DIAG) as netlink:
+            netlink.settimeout(2)
+            for family in (socket.AF_INET, socket.AF_INET6):
+                found += _listening(netlink, family, port)
+    except OSError:
+        return None
+    return found or None
+
+
+def _listening(netlink: socket.socket, family: int, port: int) -> list[int]:
+    # inet_diag_req_v2: family, protocol, extensions, padding, states, then an empty socket id (a dump ignores it)
+    query = struct.pack("=BBBBI", family, socket.IPPROTO_TCP, 0, 0, TCP_LISTEN_MASK) + bytes(SOCKET_ID_SIZE)
+    length = HEADER.size + len(query)
+    netlink.sendto(HEADER.pack(length, SOCK_DIAG_BY_FAMILY, NLM_F_REQUEST_DUMP, 1, 0) + query, (0, 0))
+    found: list[int] = []
+    while True:
+        data = netlink.recv(1 << 16)
+        at = 0
+        while at < len(data):
+            length, kind, *_ = HEADER.unpack_from(data, at)
+            if kind == NLMSG_DONE:
+                return found
+            if kind == NLMSG_ERROR:
+                raise OSError("the kernel refused the question for listening sockets")
+            # inet_diag_msg: 4 bytes, the socket id (its first field the source port), expires, rqueue, wqueue …;
+            # of a listening socket wqueue is the longest queue that it allows
+            message = at + HEADER.size
+            (source_port,) = struct.unpack_from("!H", data, message + 4)
+            (longest,) = struct.unpack_from("=I", data, message + 4 + SOCKET_ID_SIZE + 8)
+            if source_port == port:
+                found.append(longest)
+            at += (length + 3) & ~3
+
+
+def most_backlog() -> int:
+    """net.core.somaxconn: the kernel cuts every backlog down to it."""
+    return int(Path("/proc/sys/net/core/somaxconn").read_text())
+
+
+def family_of(pid: int) -> list[psutil.Process]:
+    """The process and its descendants that live now."""
+    try:
+        process = psutil.Process(pid)
+        return [process, *process.children(recursive=True)]
+    except psutil.NoSuchProcess:
+        return []
+
+
+def no_delay(pid: int, port: int, client_port: int) -> bool | None:
+    """Whether the service has set TCP_NODELAY on its end of the connection from client_port."""
+    for process in family_of(pid):
+        try:
+            ends = process.net_connections(kind="tcp")
+        except psutil.Error:
+            continue
+        for end in ends:
+            if end.laddr and end.raddr and end.laddr.port == port and end.raddr.port == client_port and end.fd >= 0:
+                return _no_delay_of(process.pid, end.fd)
+    return None
+
+
+def _no_delay_of(pid: int, number: int) -> bool | None:
+    libc = ctypes.CDLL(None, use_errno=True)
+    process = os.pidfd_open(pid)
+    try:
+        copy = libc.syscall(PIDFD_GETFD, process, number, 0)
+    finally:
+        os.close(process)
+    if copy < 0:  # the kernel allows it to a parent or to root, containers often to nobody
+        return None
+    with socket.socket(fileno=copy) as end:
+        return end.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY) != 0
+
+
+def ports_towards(pid: int, port: int) -> set[int]:
+    """The local ports of established connections from the service to this port on any host."""
+    found: set[int] = set()
+    for process in family_of(pid):
+        try:
+            ends = process.net_connections(kind="tcp")
+        except psutil.Error:
+            continue
+        found |= {
+            end.laddr.port for end in ends if end.laddr and end.raddr and end.raddr.port == port and end.status == psutil.CONN_ESTABLISHED
+        }
+    return found

@@ -1,0 +1,140 @@
+"""C41, C42: how a service ends, and how it refuses to start."""
+
+from __future__ import annotations
+
+import signal
+import time
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from typing import Final
+
+import psutil
+
+from nsb.running.conformance import kernel
+from nsb.running.conformance.bed import LaunchFailed
+from nsb.running.conformance.suite import Case, Stage, Stand, rule, until
+from nsb.running.conformance.wire import Connection, Flight, NoAnswer, Reply, ask, get
+
+FINISH_S: Final = 8.0  # C41
+END_S: Final = 5.0  # after that, for the machine to end a process
+AT_ONCE: Final = 2  # starts that must fail, at once
+NOWHERE: Final = "mysql://user:password@127.0.0.1:1/nowhere"  # a service that starts all the same disturbs no other rule
+PASSWORD: Final = "a-secret-never-told"
+NUMBERS: Final[tuple[tuple[str, int, int, tuple[str, ...]], ...]] = (
+    ("PORT", 1, 65_535, ("abc", "0", "65536")),
+    ("DB_ACQUIRE_TIMEOUT_MS", 1, 3_600_000, ("1.5",)),
+    ("UPSTREAM_TIMEOUT_MS", 1, 3_600_000, ("3600001",)),
+    ("WORKERS", 1, 1_024, ("-2",)),
+    ("SERVER_THREADS", 1, 100_000, ("+5", "１０")),
+)
+
+
+def _gone(processes: list[psutil.Process]) -> bool:
+    return not any(_runs(process) for process in processes)
+
+
+def _runs(process: psutil.Process) -> bool:
+    try:
+        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
+
+
+@rule("C41", "SIGTERM: accepts no more, finishes what is in flight, ends with 0 or 143", Stage.STOP)
+def terminates(stand: Stand, case: Case) -> None:
+    stand.quiet()
+    processes = kernel.family_of(stand.service.pid)
+    idle = Connection(stand.url)
+    case.equal("hello before", idle.ask(get("/hello")).text, "hello")  # its connection stays open: nobody waits for it
+    targets = [*["/sleep?ms=2500"] * 6, *["/slow-query?ms=2000"] * 2]
+    flight = stand.fly(*targets)
+    seen = until(stand.stats, lambda stats: stats["in_flight"] == len(targets), 2)
+    case.equal("in_flight before", seen["in_flight"], len(targets))
+    stand.service.signal(signal.SIGTERM)
+    began = time.monotonic()
+    refused = until(lambda: _refuses(stand.url), lambda said: said, 1.5)
+    case.holds(refused, "a new request while others are finished", "answered", "refused")
+    _finished(case, flight)
+    until(lambda: _gone(processes), lambda gone: gone, FINISH_S + END_S)
+    took = time.monotonic() - began
+    left = [process.pid for process in processes if _runs(process)]
+    code = stand.service.stop()
+    idle.close()
+    case.holds(took <= FINISH_S + END_S, "seconds to its end", f"{took:.1f}", f"at most {FINISH_S}")
+    case.equal("processes that stay", left, [])
+    case.holds(code in (0, 143, -signal.SIGTERM), "exit code", code, "0 or 143")
+
+
+def _finished(case: Case, flight: Flight) -> None:
+    for outcome in flight.outcomes():
+        got = (outcome.status, outcome.text) if isinstance(outcome, Reply) else f"no answer ({outcome})"
+        good = ((200, '{"slept_ms":2500}'), (200, '{"queried_ms":2000}'))
+        case.holds(got in good, "a request in flight at SIGTERM", got, "200 and its answer")
+
+
+def _refuses(url: str) -> bool:
+    try:
+        ask(url, "/hello", patience_s=1)
+    except NoAnswer:
+        return True
+    return False
+
+
+@rule("C41", "SIGINT: ends within 8 s although requests would last longer", Stage.DEFAULTS)
+def interrupted(stand: Stand, case: Case) -> None:
+    processes = kernel.family_of(stand.service.pid)
+    began = time.monotonic()
+    stand.service.signal(signal.SIGINT)
+    until(lambda: _gone(processes), lambda gone: gone, FINISH_S + END_S)
+    took = time.monotonic() - began
+    case.holds(took <= FINISH_S + END_S, "seconds to its end", f"{took:.1f}", f"at most {FINISH_S}")
+    case.equal("processes that stay", [process.pid for process in processes if _runs(process)], [])
+    code = stand.service.stop()
+    case.holds(code in (0, 130, -signal.SIGINT), "exit code", code, "0 or 130")
+    flight = stand.seen.get("flight")
+    if isinstance(flight, Flight):
+        flight.outcomes()
+
+
+@rule("C42", "a wrong setting ends the start with 2 and a sentence", Stage.START)
+def wrong_settings(stand: Stand, case: Case) -> None:
+    starts: list[tuple[Mapping[str, str], str | None]] = []
+    for name, least, most, values in NUMBERS:
+        for value in values:
+            starts.append(({name: value}, f'{name}="{value}" is not a whole number from {least} to {most}'))
+    few = str(stand.bed.workers - 1)
+    for value in (few, "0150"):
+        sentence = f'DB_POOL_SIZE="{value}" is not a whole number from {stand.bed.workers} to 10000'
+        starts.append(({"DB_POOL_SIZE": value}, sentence))
+    for value in ("ftp://127.0.0.1:9000", "http://127.0.0.1:9000/path"):
+        starts.append(({"UPSTREAM_URL": value}, None))
+    for value in ("", f"postgres://user:{PASSWORD}@127.0.0.1:1/db", f"mysql://user:{PASSWORD}@127.0.0.1:99999/db"):
+        starts.append(({"DATABASE_URL": value}, None))
+    starts.append(({"DATABASE_URL": f"mysql://user:{PASSWORD}@127.0.0.1:3306"}, None))
+    with ThreadPoolExecutor(max_workers=AT_ONCE) as pool:
+        for findings in pool.map(lambda start: _refusal(stand, *start), starts):
+            case.checks += 1
+            case.findings += findings
+
+
+def _refusal(stand: Stand, environment: Mapping[str, str], sentence: str | None) -> list[str]:
+    ((name, value),) = environment.items()
+    about = f'{name}="{value}"'
+    try:
+        running = stand.bed.launch({"DATABASE_URL": NOWHERE, **environment}, ready=False)
+    except LaunchFailed as error:
+        code, said = error.exit_code, error.stderr
+    else:
+        running.stop()
+        return [f"{about}: expected a refusal, got a start"]
+    found = [] if code == 2 else [f"{about}: expected exit code 2, got {code}"]
+    lines = [line.strip() for line in said.splitlines() if line.strip()]
+    if len(lines) != 1:
+        found.append(f"{about}: expected one line on stderr, got {len(lines)}: {lines[:3]}")
+    elif sentence is not None and lines[0].rstrip(".") != sentence:
+        found.append(f"{about}: expected {sentence!r}, got {lines[0]!r}")
+    elif name not in lines[0]:
+        found.append(f"{about}: expected the variable's name, got {lines[0]!r}")
+    if PASSWORD in said:
+        found.append(f"{name}: the password is printed")
+    return found

@@ -1,0 +1,307 @@
+"""The rules in their order, and how they are run: a rule that fails or raises leaves an outcome and stops nothing."""
+
+from __future__ import annotations
+
+import enum
+import math
+import time
+import traceback
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+from urllib.parse import urlsplit
+
+from nsb.running.conformance.bed import Bed, LaunchFailed, Outcome, Running
+from nsb.running.conformance.neighbours import Forwarder, Peek, WrongUpstream, moved_to
+from nsb.running.conformance.wire import Flight, NoAnswer, Reply, Request, ask
+
+T = TypeVar("T")
+MOST_FINDINGS = 6  # in one outcome; the rest is counted
+GENEROUS_S = 10.0  # how long a condition may take that the contract sets no time for
+TICK_S = 0.02  # between two looks at a condition
+EARLY_S = 0.005  # clocks are read in different places and rounded to the millisecond
+
+
+class Stage(enum.Enum):
+    """Which start of the service a rule is checked on."""
+
+    MAIN = "a small pool, everything there"
+    LATE = "the same, while others start"
+    STOP = "the same, at its end"
+    AWAY = "neighbours that are away or wrong"
+    DEFAULTS = "settings left empty, a database without books"
+    START = "starts that must fail"
+
+
+class Case:
+    """Collects what a rule finds: it passes where something was checked and nothing was found wrong."""
+
+    def __init__(self) -> None:
+        self.checks = 0
+        self.findings: list[str] = []
+        self.notes: list[str] = []
+
+    def equal(self, what: str, got: object, wanted: object) -> None:
+        self.holds(got == wanted, what, got, wanted)
+
+    def holds(self, condition: bool, what: str, got: object, wanted: object) -> None:
+        self.checks += 1
+        if not condition:
+            self.findings.append(f"{what}: expected {wanted}, got {got}")
+
+    def least(self, what: str, got: float, wanted: float) -> None:
+        self.holds(got >= wanted, what, f"{got:.3f}", f"at least {wanted:.3f}")
+
+    def note(self, sentence: str) -> None:
+        """Something that could not be seen on this machine."""
+        self.notes.append(sentence)
+
+    def outcome(self, rule: str, title: str) -> Outcome:
+        if self.findings:
+            more = len(self.findings) - MOST_FINDINGS
+            found = self.findings[:MOST_FINDINGS] + ([f"and {more} more"] if more > 0 else [])
+            return Outcome(rule, title, False, "; ".join(found))
+        if not self.checks and not self.notes:
+            return Outcome(rule, title, False, "nothing was checked")
+        return Outcome(rule, title, True, "; ".join([f"{self.checks} checks", *self.notes]))
+
+
+@dataclass
+class Stand:
+    """One started service with what belongs to it."""
+
+    bed: Bed
+    service: Running
+    pool_size: int
+    settings: Mapping[str, str]
+    forwarder: Forwarder | None = None
+    wrong_upstream: WrongUpstream | None = None
+    seen: dict[str, Any] = field(default_factory=dict)  # what an earlier rule leaves for a later one
+
+    @property
+    def url(self) -> str:
+        return self.service.base_url
+
+    @property
+    def port(self) -> int:
+        return urlsplit(self.url).port or 80
+
+    def ask(self, request: Request | str) -> Reply:
+        return ask(self.url, request)
+
+    def json(self, target: str) -> Any:
+        return self.ask(target).json()
+
+    def stats(self) -> dict[str, Any]:
+        found: dict[str, Any] = self.json("/stats")
+        return found
+
+    def runtime(self) -> dict[str, Any]:
+        found: dict[str, Any] = self.json("/runtime")
+        return found
+
+    def fly(self, *wanted: Request | str) -> Flight:
+        return Flight(self.url, wanted)
+
+    def peek(self) -> Peek:
+        return Peek(self.bed.database.user_url(self.bed.contender))
+
+    def upstream(self, target: str, method: str = "GET") -> Any:
+        reply = ask(self.bed.upstream_url, Request(method, target, body=b"" if method == "POST" else None))
+        return reply.json() if method == "GET" else None
+
+    def quiet(self) -> dict[str, Any]:
+        """Waits until nothing is in flight, so that one rule leaves nothing for the next."""
+        return until(self.stats, lambda stats: stats["in_flight"] == 0 and stats["pool_in_use"] == 0)
+
+    def connections(self) -> int:
+        return self.bed.database.connections(self.bed.contender)
+
+
+def until(look: Callable[[], T], wanted: Callable[[T], bool], deadline_s: float = GENEROUS_S) -> T:
+    """Looks until it is as wanted or the deadline passed; the last thing seen."""
+    end = time.monotonic() + deadline_s
+    while True:
+        seen = look()
+        if wanted(seen) or time.monotonic() > end:
+            return seen
+        time.sleep(TICK_S)
+
+
+def holds_for(look: Callable[[], T], wanted: Callable[[T], bool], duration_s: float) -> T:
+    """Looks for this long, or until it is no longer as wanted; the last thing seen."""
+    return until(look, lambda seen: not wanted(seen), duration_s)
+
+
+Check = Callable[[Stand, Case], None]
+
+
+@dataclass(frozen=True)
+class Rule:
+    """One check of one rule of the contract."""
+
+    rule: str
+    title: str
+    stage: Stage
+    check: Check
+
+
+RULES: list[Rule] = []
+
+
+def rule(number: str, title: str, stage: Stage = Stage.MAIN) -> Callable[[Check], Check]:
+    """Registers a check; the order of registration is the order within a stage."""
+
+    def register(check: Check) -> Check:
+        RULES.append(Rule(number, title, stage, check))
+        return check
+
+    return register
+
+
+def small_pool(workers: int) -> int:
+    """Small enough to be exhausted, and with a remainder where there are several workers (C50)."""
+    return max(3, 2 * workers + 1)
+
+
+# ---- running ----
+
+
+def check(bed: Bed, say: Callable[[str], None] = lambda sentence: None) -> list[Outcome]:
+    """Every rule against one contender, starting it as often as needed; the outcomes in the order of the rules."""
+    found: dict[Rule, Outcome] = {}
+    bed.database.reset_books()
+    try:
+        with ThreadPoolExecutor(max_workers=3) as beside, _main(bed) as stand:
+            # Starts that must fail touch neither database nor upstream: they disturb no count.
+            others = [beside.submit(_stage, Stage.START, _none(bed), found, say)]
+            _run(Stage.MAIN, stand, found, say)
+            others.append(beside.submit(_stage, Stage.DEFAULTS, _defaults(bed), found, say))
+            others.append(beside.submit(_stage, Stage.AWAY, _away(bed), found, say))
+            _run(Stage.LATE, stand, found, say)
+            _run(Stage.STOP, stand, found, say)
+            for other in others:
+                other.result()
+    except LaunchFailed as error:
+        say(f"the service did not start: {error}")
+        _not_checked(RULES, found, error)
+    finally:
+        bed.database.reset_books()
+    return [found[one] for one in RULES]
+
+
+def _stage(stage: Stage, start: Any, found: dict[Rule, Outcome], say: Callable[[str], None]) -> None:
+    try:
+        with start as stand:
+            _run(stage, stand, found, say)
+    except Exception as error:
+        _not_checked([one for one in RULES if one.stage is stage], found, error)
+
+
+def _not_checked(rules: list[Rule], found: dict[Rule, Outcome], error: Exception) -> None:
+    """The first of the rules says why, the others refer to it."""
+    said = f"the service did not start ({_said(error)})"
+    for missing in rules:
+        if missing not in found:
+            found[missing] = Outcome(missing.rule, missing.title, False, said)
+            said = "not checked: the service did not start, see above"
+
+
+def _run(stage: Stage, stand: Stand, found: dict[Rule, Outcome], say: Callable[[str], None]) -> None:
+    for one in RULES:
+        if one.stage is stage:
+            began = time.monotonic()
+            found[one] = outcome = _outcome(one, stand)
+            word = "passed" if outcome.passed else f"BROKEN: {outcome.detail}"
+            say(f"{one.rule:>4} {one.title}: {word} ({time.monotonic() - began:.1f} s)")
+
+
+def _outcome(one: Rule, stand: Stand) -> Outcome:
+    case = Case()
+    try:
+        one.check(stand, case)
+    except Exception as error:  # a rule that breaks is a rule that is not kept; the others still run
+        case.findings.append(_said(error))
+    return case.outcome(one.rule, one.title)
+
+
+def _said(error: Exception) -> str:
+    if isinstance(error, (NoAnswer, LaunchFailed)):
+        return str(error)
+    at = traceback.extract_tb(error.__traceback__)[-1]
+    return f"{type(error).__name__}: {error} ({at.name}, line {at.lineno})"
+
+
+@contextmanager
+def _main(bed: Bed) -> Iterator[Stand]:
+    pool_size = small_pool(bed.workers)
+    settings = {"DB_POOL_SIZE": str(pool_size), "SERVER_THREADS": "150", "UPSTREAM_TIMEOUT_MS": "65432"}
+    yield from _started(Stand(bed, bed.launch(settings), pool_size, settings))
+
+
+@contextmanager
+def _away(bed: Bed) -> Iterator[Stand]:
+    """Database and upstream behind stand-ins; the database is away when the service starts."""
+    pool_size = small_pool(bed.workers)
+    url = bed.database.user_url(bed.contender)
+    parts = urlsplit(url)
+    forwarder, upstream = Forwarder(parts.hostname or "127.0.0.1", parts.port or 3306), WrongUpstream()
+    settings = {
+        "DATABASE_URL": moved_to(url, forwarder.port),
+        "DB_POOL_SIZE": str(pool_size),
+        "DB_ACQUIRE_TIMEOUT_MS": "1500",
+        "UPSTREAM_URL": upstream.url,
+        "UPSTREAM_TIMEOUT_MS": "1200",
+    }
+    try:
+        service = bed.launch(settings, ready=False)
+        yield from _started(Stand(bed, service, pool_size, settings, forwarder, upstream))
+    finally:
+        upstream.close()
+        forwarder.close()
+
+
+@contextmanager
+def _defaults(bed: Bed) -> Iterator[Stand]:
+    """Empty variables count as not set (C50); a database without the table makes the service fail inside (C39)."""
+    url = bed.database.user_url(bed.contender)
+    settings = {
+        "DATABASE_URL": moved_to(url, urlsplit(url).port or 3306, "information_schema"),
+        **dict.fromkeys(("HOST", "DB_POOL_SIZE", "DB_ACQUIRE_TIMEOUT_MS", "UPSTREAM_URL", "UPSTREAM_TIMEOUT_MS"), ""),
+        "SERVER_THREADS": "",
+    }
+    yield from _started(Stand(bed, bed.launch(settings), 150, settings))
+
+
+@contextmanager
+def _none(bed: Bed) -> Iterator[Stand]:
+    yield Stand(bed, _Nothing(), 0, {})
+
+
+def _started(stand: Stand) -> Iterator[Stand]:
+    try:
+        yield stand
+    finally:
+        with suppress(ProcessLookupError):
+            stand.service.stop()
+
+
+class _Nothing:
+    """In the place of a service where a rule starts its own."""
+
+    base_url = "http://127.0.0.1:1"
+    pid = 0
+    stderr_tail = ""
+
+    def stop(self) -> int:
+        return 0
+
+    def signal(self, number: int) -> None:
+        """Nobody is there."""
+
+
+def rounds_of(requests: int, at_once: int) -> int:
+    """How many rounds it takes where only so many can run at once."""
+    return math.ceil(requests / at_once)

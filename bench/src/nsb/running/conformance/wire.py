@@ -1,0 +1,186 @@
+"""HTTP by hand: requests byte for byte as the rule wants them, where a client library would correct or refuse them."""
+
+from __future__ import annotations
+
+import json
+import socket
+import time
+from collections.abc import Iterable
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass, field
+from http.client import HTTPException, HTTPResponse
+from types import TracebackType
+from typing import Any
+from urllib.parse import urlsplit
+
+PATIENCE_S = 30.0  # the longest wait for one answer; a rule that fails must not hang the suite
+LINE_END = b"\r\n"
+
+
+class NoAnswer(Exception):
+    """The connection was refused or ended without an answer that is whole."""
+
+
+@dataclass(frozen=True)
+class Reply:
+    """One answer as it came over the wire."""
+
+    status: int
+    headers: tuple[tuple[str, str], ...]
+    body: bytes
+    elapsed_s: float
+    ended_at: float  # time.monotonic()
+    version: int  # 11 is HTTP/1.1
+
+    def header(self, name: str) -> str | None:
+        """The value of a header, those given several times joined as RFC 9110 says; None where it is missing."""
+        values = [value for key, value in self.headers if key.lower() == name.lower()]
+        return ", ".join(values) if values else None
+
+    @property
+    def media_type(self) -> str | None:
+        """The Content-Type without its parameters."""
+        value = self.header("content-type")
+        return None if value is None else value.split(";")[0].strip()
+
+    @property
+    def text(self) -> str:
+        return self.body.decode("utf-8", "backslashreplace")
+
+    def json(self) -> Any:
+        return json.loads(self.body)
+
+
+@dataclass(frozen=True)
+class Request:
+    """A request; `chunks` sends the body chunked in these pieces."""
+
+    method: str
+    target: str
+    body: bytes | None = None
+    content_type: str | None = None
+    chunks: tuple[bytes, ...] | None = None
+    headers: tuple[tuple[str, str], ...] = field(default=())
+
+    def encoded(self, host: str) -> bytes:
+        """The bytes to send."""
+        lines = [f"{self.method} {self.target} HTTP/1.1", f"Host: {host}"]
+        lines += [f"{name}: {value}" for name, value in self.headers]
+        if self.content_type is not None:
+            lines.append(f"Content-Type: {self.content_type}")
+        payload = self.body or b""
+        if self.chunks is not None:
+            lines.append("Transfer-Encoding: chunked")
+            pieces = [b"%x\r\n%s\r\n" % (len(piece), piece) for piece in self.chunks if piece]
+            payload = b"".join([*pieces, b"0\r\n\r\n"])
+        elif self.body is not None:
+            lines.append(f"Content-Length: {len(self.body)}")
+        return LINE_END.join(line.encode("latin-1") for line in [*lines, "", ""]) + payload
+
+
+def get(target: str, *headers: tuple[str, str]) -> Request:
+    return Request("GET", target, headers=headers)
+
+
+def post_json(target: str, value: bytes) -> Request:
+    return Request("POST", target, body=value, content_type="application/json")
+
+
+class Connection:
+    """One TCP connection to a service."""
+
+    def __init__(self, base_url: str, patience_s: float = PATIENCE_S) -> None:
+        parts = urlsplit(base_url)
+        self.host = parts.netloc
+        try:
+            self.socket = socket.create_connection((parts.hostname or "", parts.port or 80), timeout=patience_s)
+        except OSError as error:
+            raise NoAnswer(f"no connection: {error}") from error
+        self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+
+    def __enter__(self) -> Connection:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.close()
+
+    @property
+    def local_port(self) -> int:
+        return int(self.socket.getsockname()[1])
+
+    def close(self) -> None:
+        self.socket.close()
+
+    def send(self, request: Request) -> None:
+        # A server may answer (413, say) and close before it has read all: what it said can still be received.
+        with suppress(BrokenPipeError, ConnectionResetError):
+            self.socket.sendall(request.encoded(self.host))
+
+    def receive(self, method: str = "GET", began: float | None = None) -> Reply:
+        """One answer; raises NoAnswer where none comes or the connection ends within it."""
+        began = time.monotonic() if began is None else began
+        try:
+            response = HTTPResponse(self.socket, method=method)
+            response.begin()
+            body = response.read()
+        except (OSError, HTTPException) as error:
+            raise NoAnswer(f"{type(error).__name__}: {error}") from error
+        ended = time.monotonic()
+        headers = tuple(response.getheaders())
+        return Reply(response.status, headers, body, ended - began, ended, response.version)
+
+    def ask(self, request: Request) -> Reply:
+        began = time.monotonic()
+        self.send(request)
+        return self.receive(request.method, began)
+
+    def until_end(self) -> bytes:
+        """All that comes until the server closes; raises NoAnswer where it does not."""
+        parts: list[bytes] = []
+        try:
+            while part := self.socket.recv(65536):
+                parts.append(part)
+        except ConnectionResetError:
+            pass
+        except OSError as error:
+            raise NoAnswer(f"{type(error).__name__}: {error}") from error
+        return b"".join(parts)
+
+
+def ask(base_url: str, request: Request | str, patience_s: float = PATIENCE_S) -> Reply:
+    """One request on a connection of its own; a string is a target to GET."""
+    with Connection(base_url, patience_s) as connection:
+        return connection.ask(get(request) if isinstance(request, str) else request)
+
+
+class Flight:
+    """Requests in flight, one connection and one thread each."""
+
+    def __init__(self, base_url: str, wanted: Iterable[Request | str], patience_s: float = PATIENCE_S) -> None:
+        wanted = list(wanted)
+        self.began = time.monotonic()
+        self._pool = ThreadPoolExecutor(max_workers=max(1, len(wanted)))
+        self._futures: list[Future[Reply]] = [self._pool.submit(ask, base_url, one, patience_s) for one in wanted]
+
+    def land(self) -> list[Reply]:
+        """All answers in the order of the requests; raises NoAnswer where one is missing."""
+        try:
+            return [future.result() for future in self._futures]
+        finally:
+            self._pool.shutdown()
+
+    def outcomes(self) -> list[Reply | NoAnswer]:
+        """As `land`, with what went wrong in the place of an answer."""
+        found: list[Reply | NoAnswer] = []
+        for future in self._futures:
+            try:
+                found.append(future.result())
+            except NoAnswer as error:
+                found.append(error)
+        self._pool.shutdown()
+        return found
+
+    @property
+    def landed(self) -> int:
+        return sum(future.done() for future in self._futures)

@@ -1,0 +1,131 @@
+"""Builds the pinned k6 once, and writes the data that load.js needs for a cell."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import subprocess
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from nsb.model import Scenario, Timing
+from nsb.running.process import ProcessError
+
+TIMEOUT_S = 60
+"""Longer than any answer a cell may wait for: a capped contender is slow, not wrong."""
+
+
+def ensure(root: Path, go: str, say: Callable[[str], None]) -> Path:
+    """The k6 that bench/k6/go.mod pins, built when that file has changed.
+
+    Raises ProcessError with the end of the compiler's output.
+    """
+    folder = root / "bench" / "k6"
+    pins = hashlib.sha256((folder / "go.mod").read_bytes() + (folder / "go.sum").read_bytes()).hexdigest()[:16]
+    program = root / ".tools" / f"k6-{pins}"
+    if program.exists():
+        return program
+    say("k6: building the pinned version (once, some minutes)")
+    program.parent.mkdir(exist_ok=True)
+    unfinished = program.with_suffix(".building")
+    done = subprocess.run(
+        [go, "build", "-trimpath", "-o", str(unfinished), "go.k6.io/k6/v2"],
+        cwd=folder,
+        env={**os.environ, "CGO_ENABLED": "0"},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+    )
+    if done.returncode != 0:
+        raise ProcessError(f"k6 could not be built:\n{done.stderr[-2000:]}")
+    unfinished.rename(program)
+    return program
+
+
+def version(program: Path) -> str:
+    done = subprocess.run([program, "version"], capture_output=True, text=True, stdin=subprocess.DEVNULL)
+    return done.stdout.strip().splitlines()[0] if done.stdout.strip() else "unknown"
+
+
+def environment(cpus: int) -> dict[str, str]:
+    """Hermetic: no usage report, no extension look-up, no user's configuration."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("K6_")}
+    return {
+        **kept,
+        "K6_NO_USAGE_REPORT": "true",
+        "K6_AUTO_EXTENSION_RESOLUTION": "false",
+        "GOMAXPROCS": str(cpus),
+        "HTTP_PROXY": "",
+        "HTTPS_PROXY": "",
+        "http_proxy": "",
+        "https_proxy": "",
+    }
+
+
+def command(program: Path, root: Path) -> list[str]:
+    script = root / "bench" / "k6" / "load.js"
+    return [str(program), "run", "--quiet", "--no-color", "--address", "", str(script)]
+
+
+def cell(
+    scenario: Scenario, timing: Timing, workers: int, base_url: str, seed: int, now_s: float, summary: Path
+) -> tuple[dict[str, object], float]:
+    """What load.js is told, and the epoch time at which the window opens."""
+    opens_s = now_s + timing.boot_s + timing.spread_s + timing.settle_s
+    closes_s = opens_s + timing.window_s
+    data: dict[str, object] = {
+        **_target(scenario, base_url),
+        "model": scenario.model,
+        "rate": scenario.rate_for(workers),
+        "vus": scenario.vus,
+        "hold_ms": scenario.hold_ms,
+        "spread_ms": scenario.hold_ms if scenario.model == "closed" else 0,
+        "window_from_ms": round(opens_s * 1000),
+        "window_to_ms": round(closes_s * 1000),
+        # The scenario starts some 0.7 s after k6 does: from its own start it must last until the window closes.
+        "duration_ms": round((closes_s - now_s) * 1000),
+        "drain_ms": round((2 * timing.drain_s + 10) * 1000),
+        "timeout_ms": TIMEOUT_S * 1000,
+        "seed": seed % 1_000_000,
+        "mix": None,
+        "summary": str(summary),
+    }
+    return data, opens_s
+
+
+def warming(targets: list[Scenario], duration_s: float, base_url: str, now_s: float, summary: Path) -> dict[str, object]:
+    """Closed requests to every endpoint of the plan in turn, holds shortened to 1 ms: the same for every contender."""
+    mix = [{**_target(s, base_url), "url": base_url + (s.warm_path or s.path)} for s in targets]
+    ends = round((now_s + 1.0 + duration_s) * 1000)
+    return {
+        **mix[0],
+        "model": "closed",
+        "rate": None,
+        "vus": 8,
+        "hold_ms": 0,
+        "spread_ms": 0,
+        "window_from_ms": round(now_s * 1000),
+        "window_to_ms": ends,
+        "duration_ms": round((1.0 + duration_s) * 1000),
+        "drain_ms": 10_000,
+        "timeout_ms": TIMEOUT_S * 1000,
+        "seed": 1,
+        "mix": mix,
+        "summary": str(summary),
+    }
+
+
+def _target(scenario: Scenario, base_url: str) -> dict[str, object]:
+    return {
+        "method": scenario.method,
+        "url": base_url + scenario.path,
+        "send": scenario.send,
+        "body": scenario.body,
+        "answer_status": scenario.answer_status,
+        "ids": scenario.ids,
+    }
+
+
+def with_cell(base: Mapping[str, str], data: Mapping[str, object]) -> dict[str, str]:
+    return {**base, "NSB_CELL": json.dumps(data)}

@@ -1,0 +1,193 @@
+"""Starting, watching and ending the processes of a run. Effects only: what is read here is judged elsewhere."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import itertools
+import os
+import signal
+import socket
+import subprocess
+import time
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+import psutil
+
+_LIBC = ctypes.CDLL(None, use_errno=True)
+_PR_SET_PDEATHSIG = 1
+_STARTER = ThreadPoolExecutor(max_workers=1, thread_name_prefix="starter")
+"""Starts every process: the kernel's death signal follows the *thread* that forked, so it must live as long as the harness."""
+
+
+class ProcessError(Exception):
+    """A process did not do what it must; the message is a sentence for the user."""
+
+
+_PORTS = itertools.count(os.getpid() % 1000)
+
+
+def free_port() -> int:
+    """A free TCP port of the loopback address, never the same twice, below the range of outgoing connections where there is room."""
+    low = int(Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split()[0])
+    first = max(1024, low - 8000)
+    for _ in range(low - first):
+        port = first + next(_PORTS) % (low - first)
+        with socket.socket() as probe, contextlib.suppress(OSError):
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            probe.bind(("127.0.0.1", port))
+            return port
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+class Process:
+    """One started program with everything it starts, in a session of its own."""
+
+    def __init__(
+        self,
+        name: str,
+        command: Sequence[str],
+        log: Path,
+        environment: Mapping[str, str] | None = None,
+        cpus: Sequence[int] | None = None,
+        folder: Path | None = None,
+    ) -> None:
+        """Start `command` with its output appended to `log`, pinned to `cpus` from its first instruction on.
+
+        Raises ProcessError where the program cannot be started.
+        """
+        self.name = name
+        self.log = log
+        log.parent.mkdir(parents=True, exist_ok=True)
+
+        def in_child() -> None:
+            # The kernel ends the child when the harness is killed: no process of a run outlives it.
+            _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+            if cpus is not None:
+                os.sched_setaffinity(0, cpus)
+
+        try:
+            with log.open("ab") as output:
+                self._popen = _STARTER.submit(
+                    subprocess.Popen,
+                    list(command),
+                    stdin=subprocess.DEVNULL,
+                    stdout=output,
+                    stderr=output,
+                    env=dict(environment) if environment is not None else None,
+                    cwd=folder,
+                    start_new_session=True,
+                    preexec_fn=in_child,
+                ).result()
+        except OSError as error:
+            raise ProcessError(f"{name} cannot be started: {command[0]}: {error.strerror}") from None
+        self._process = psutil.Process(self._popen.pid)
+
+    @property
+    def pid(self) -> int:
+        return self._popen.pid
+
+    @property
+    def exit_code(self) -> int | None:
+        """The exit code (128 + n for signal n, as a shell says it), or None while it runs."""
+        code = self._popen.poll()
+        return code if code is None or code >= 0 else 128 - code
+
+    def tree(self) -> list[int]:
+        """The process and all its descendants."""
+        try:
+            return [self.pid, *(child.pid for child in self._process.children(recursive=True))]
+        except psutil.NoSuchProcess:
+            return []
+
+    def signal_group(self, number: int) -> None:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self.pid, number)
+
+    def freeze(self) -> None:
+        """Stop the whole group from running (SIGSTOP), sockets and memory kept."""
+        self.signal_group(signal.SIGSTOP)
+
+    def thaw(self) -> None:
+        self.signal_group(signal.SIGCONT)
+
+    def wait(self, deadline_s: float) -> int | None:
+        """The exit code, or None where the process still runs after `deadline_s`."""
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._popen.wait(deadline_s)
+        return self.exit_code
+
+    def end(self, deadline_s: float = 10.0) -> int:
+        """SIGTERM to the main process, SIGKILL to the group after the deadline; returns the exit code."""
+        group = self.tree()
+        if self.exit_code is None:
+            self.thaw()
+            with contextlib.suppress(ProcessLookupError):
+                self._popen.terminate()
+            self.wait(deadline_s)
+        self.signal_group(signal.SIGKILL)  # whatever of the group is left
+        for pid in group[1:]:
+            with contextlib.suppress(psutil.NoSuchProcess, psutil.TimeoutExpired):
+                psutil.Process(pid).wait(2)
+        self._popen.wait()
+        code = self.exit_code
+        return code if code is not None else -1
+
+    def last_words(self, lines: int = 5) -> str:
+        """The last lines it wrote, for an error message."""
+        with contextlib.suppress(OSError):
+            text = self.log.read_text(encoding="utf-8", errors="replace").strip()
+            return "\n".join(text.splitlines()[-lines:])
+        return ""
+
+
+def cpu_s(pids: Sequence[int]) -> float:
+    """CPU time that the processes have used, ended threads included (s, nanosecond resolution).
+
+    Reads each process's CPU clock (clock_getcpuclockid(3): clock id = ~pid << 3 | CPUCLOCK_SCHED), which is the scheduler's own sum:
+    /proc/PID/stat counts ticks of 10 ms, and the schedstat files forget threads that have ended.
+    """
+    total = 0.0
+    for pid in pids:
+        with contextlib.suppress(OSError):
+            total += time.clock_gettime((~pid << 3) | 2)
+    return total
+
+
+@dataclass(frozen=True)
+class Footprint:
+    """Memory (PSS, MiB) and threads of a process tree at one time."""
+
+    pss_mib: float
+    threads: int
+
+
+def footprint(pids: Sequence[int]) -> Footprint:
+    """PSS, not RSS: pages that workers share count once. A process that has ended counts nothing."""
+    kib = threads = 0
+    for pid in pids:
+        with contextlib.suppress(OSError):
+            rollup = Path(f"/proc/{pid}/smaps_rollup").read_text()
+            kib += int(rollup.split("\nPss:", 1)[1].split()[0])
+            status = Path(f"/proc/{pid}/status").read_text()
+            threads += int(status.split("\nThreads:", 1)[1].split()[0])
+    return Footprint(kib / 1024, threads)
+
+
+@dataclass(frozen=True)
+class MachineTimes:
+    """Since boot, over all cores (s)."""
+
+    busy: float
+    steal: float
+
+
+def machine_times() -> MachineTimes:
+    times = psutil.cpu_times()
+    busy = times.user + times.system + times.nice + times.irq + times.softirq
+    return MachineTimes(busy, times.steal)

@@ -1,0 +1,63 @@
+# The front door. Every verb calls something else; ./justw does the same where just is missing.
+set positional-arguments
+
+_default:
+    @just --list --unsorted
+
+# Measure every default contender and print the one table
+[group('measure')]
+bench-all *arguments:
+    @bench/nsb bench-all "$@"
+
+# The same for one contender: just bench go --tier smoke
+[group('measure')]
+bench *arguments:
+    @bench/nsb bench "$@"
+
+# What would run, how long, what it could detect
+[group('measure')]
+plan *arguments:
+    @bench/nsb plan "$@"
+
+# The contract against live services: just conform go
+[group('check')]
+conform *arguments:
+    @bench/nsb conform "$@"
+
+# What this machine has and lacks, per contender
+[group('check')]
+doctor *arguments:
+    @bench/nsb doctor "$@"
+
+# One service with its database and upstream, to try by hand; Ctrl-C stops all
+[group('measure')]
+up *arguments:
+    @bench/nsb up "$@"
+
+# Every output again from a run's raw data
+[group('read')]
+report *arguments:
+    @bench/nsb report "$@"
+
+# One part of every service, one after the other: just show fanout
+[group('read')]
+show *arguments:
+    @bench/nsb show "$@"
+
+# What /hello costs beside a bare program of the same framework
+[group('measure')]
+bare *arguments:
+    @bench/nsb bare "$@"
+
+# All checks, the same as CI: format, lint, types, tests of the harness and of every service, conformance
+[group('check')]
+test *arguments:
+    @bench/nsb --dev pytest --version >/dev/null
+    @bench/nsb test "$@"
+
+# Write the lock files of the harness again (needs uv)
+[group('develop')]
+lock:
+    uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header --no-annotate --python-version 3.11 bench/pyproject.toml -o bench/requirements.lock
+    uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header --no-annotate --python-version 3.11 --group bench/pyproject.toml:dev bench/pyproject.toml -c bench/requirements.lock -o bench/requirements-dev.lock
+    uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header --no-annotate --python-version 3.11 --group bench/pyproject.toml:just -o bench/requirements-just.lock
