@@ -336,8 +336,7 @@ class PrivateServer:
     def initialise(self) -> None:
         """Makes the system tables: MySQL by itself, MariaDB from its own SQL files, without the script around them."""
         if self._binary.kind == "mysql":
-            # Other than at the end of the run, a stop must leave files that can be started from.
-            self._run_once(["--initialize-insecure", "--innodb-fast-shutdown=1"], None)
+            self._run_once(["--initialize-insecure"], None)
             return
         sql = self._folder / "system.sql"
         text = ["CREATE DATABASE mysql;", "USE mysql;"]
@@ -411,10 +410,12 @@ class PrivateServer:
         return None
 
     def _run_once(self, arguments: list[str], stdin: Path | None) -> None:
+        # Other than at the end of the run (server.toml), this stop must leave files that can be started from.
+        command = self._command([*arguments, "--innodb-fast-shutdown=1"])
         with self._log.open("ab") as log, stdin.open("rb") if stdin else contextlib.nullcontext() as source:
             try:
                 ended = subprocess.run(
-                    self._command(arguments), stdin=source or subprocess.DEVNULL, stdout=log, stderr=log,
+                    command, stdin=source or subprocess.DEVNULL, stdout=log, stderr=log,
                     cwd=self._folder, start_new_session=True, timeout=START_DEADLINE_S, check=False,
                 )  # fmt: skip
             except subprocess.TimeoutExpired:

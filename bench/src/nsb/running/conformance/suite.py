@@ -202,20 +202,33 @@ def _stage(stage: Stage, start: Any, found: dict[Rule, Outcome], say: Callable[[
 
 def _not_checked(rules: list[Rule], found: dict[Rule, Outcome], error: Exception) -> None:
     """The first of the rules says why, the others refer to it."""
-    said = f"the service did not start ({_said(error)})"
+    said = f"not checked ({_said(error)})"
     for missing in rules:
         if missing not in found:
             found[missing] = Outcome(missing.rule, missing.title, False, said)
-            said = "not checked: the service did not start, see above"
+            said = "not checked: see above"
 
 
 def _run(stage: Stage, stand: Stand, found: dict[Rule, Outcome], say: Callable[[str], None]) -> None:
-    for one in RULES:
-        if one.stage is stage:
-            began = time.monotonic()
-            found[one] = outcome = _outcome(one, stand)
-            word = "passed" if outcome.passed else f"BROKEN: {outcome.detail}"
-            say(f"{one.rule:>4} {one.title}: {word} ({time.monotonic() - began:.1f} s)")
+    todo = [one for one in RULES if one.stage is stage]
+    for number, one in enumerate(todo):
+        began = time.monotonic()
+        found[one] = outcome = _outcome(one, stand)
+        word = "passed" if outcome.passed else f"BROKEN: {outcome.detail}"
+        say(f"{one.rule:>4} {one.title}: {word} ({time.monotonic() - began:.1f} s)")
+        if not outcome.passed and todo[number + 1 :] and not _alive(stand):
+            _not_checked(todo[number + 1 :], found, NoAnswer("/healthz has no answer any more"))
+            return
+
+
+def _alive(stand: Stand) -> bool:
+    """Else each rule that is left would wait for answers that never come."""
+    if isinstance(stand.service, _Nothing):
+        return True
+    try:
+        return ask(stand.url, "/healthz", patience_s=GENEROUS_S).status == 200
+    except NoAnswer:
+        return False
 
 
 def _outcome(one: Rule, stand: Stand) -> Outcome:

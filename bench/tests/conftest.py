@@ -1,0 +1,85 @@
+"""Shared builders: small true registries and observations that tests bend in one place each."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from nsb.analysis.parse import Load, Trend
+from nsb.analysis.validity import Observation, Stats
+from nsb.load import load
+from nsb.model import Registry
+
+BENCH = Path(__file__).resolve().parents[1]
+
+
+@pytest.fixture(scope="session")
+def registry() -> Registry:
+    return load(BENCH)
+
+
+def trend(count: int = 2000, at: float = 1.0) -> Trend:
+    return Trend(count, at, at, at, at, at)
+
+
+def open_cell(**changes: Any) -> Observation:
+    """1000/s for 2 s, everything in order."""
+    load_ = Load(2000, 2000, 0, 0, 0, 40, 0, 0, trend(), trend(), trend(), trend(at=0.1), (trend(1000), trend(1000)))
+    base = Observation(
+        model="open",
+        rate=1000,
+        vus=100,
+        hold_s=0.0,
+        holds=None,
+        statements=0,
+        db_statements="prepared",
+        window_s=2.0,
+        exit_code=0,
+        load=load_,
+        cpu_s={"service": 0.1, "generator": 0.1, "database": 0.0, "upstream": 0.0, "harness": 0.01, "foreign": 0.05},
+        steal_s=0.0,
+        cores={"service": 1, "generator": 1, "database": 1, "upstream": 1, "machine": 2},
+        shared=frozenset({"generator", "database", "upstream"}),
+        workers=1,
+        pool=150,
+        server_threads=None,
+        blocked_by=None,
+        db_connections=150,
+        executed=None,
+        before=Stats(0, 0.0, 0),
+        after=Stats(2000, 2.0, 0),
+        rehearsal=False,
+    )
+    return bent(base, **changes)
+
+
+def closed_cell(requests: int, vus: int, hold_s: float, **changes: Any) -> Observation:
+    """A closed cell of 10 s in which every user waits for `hold_s` or for its turn."""
+    window = 10.0
+    answer_ms = vus / (requests / window) * 1000
+    times = trend(requests, answer_ms)
+    load_ = Load(requests, requests, 0, 0, 0, 40, 0, 0, times, times, times, trend(0), (trend(requests // 2), trend(requests // 2)))
+    base = replace(
+        open_cell(),
+        model="closed",
+        rate=None,
+        vus=vus,
+        hold_s=hold_s,
+        window_s=window,
+        load=load_,
+        before=Stats(0, 0.0, 0),
+        after=Stats(requests, 0.0, 0),
+    )
+    return bent(base, **changes)
+
+
+def bent(base: Observation, **changes: Any) -> Observation:
+    """Changes fields of the observation, or (by the names of Load's fields) of its load."""
+    inner = {key: value for key, value in changes.items() if key in Load.__dataclass_fields__ and key != "load"}
+    outer = {key: value for key, value in changes.items() if key not in inner}
+    if inner and base.load is not None:
+        outer["load"] = replace(base.load, **inner)
+    return replace(base, **outer)

@@ -1,0 +1,126 @@
+"""All mistakes of both files at once, each with its file and key."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from nsb.load import ConfigurationError, chosen, load
+from nsb.model import Registry
+
+CONTENDERS = """
+[tool.go]
+candidates = ["go"]
+version_arguments = ["version"]
+version_pattern = '(\\d+)'
+least = "1"
+install = "install Go"
+[service.go]
+folder = "go"
+needs = ["go"]
+build = []
+[[contender]]
+id = "go"
+service = "go"
+stands_for = "goroutines"
+run = ["x"]
+"""
+SCENARIOS = """
+[tier.smoke]
+why = "quick"
+rounds = 1
+warm_s = 1.0
+settle_s = 1.0
+window_s = 2.0
+window_holds = 2
+[[scenario]]
+id = "hello"
+why = "cost"
+path = "/hello"
+body = "hello"
+model = "open"
+rate = 10
+vus = 5
+headline = "cpu"
+"""
+
+
+def written(tmp_path: Path, contenders: str = CONTENDERS, scenarios: str = SCENARIOS) -> Path:
+    bench = tmp_path / "bench"
+    bench.mkdir()
+    (tmp_path / "go").mkdir()
+    (bench / "contenders.toml").write_text(contenders)
+    (bench / "scenarios.toml").write_text(scenarios)
+    return bench
+
+
+def mistakes_of(bench: Path) -> list[str]:
+    with pytest.raises(ConfigurationError) as caught:
+        load(bench)
+    return caught.value.mistakes
+
+
+def test_a_good_registry_loads(tmp_path: Path) -> None:
+    assert list(load(written(tmp_path)).contenders) == ["go"]
+
+
+def test_mistakes_of_both_files_are_told_at_once_with_their_keys(tmp_path: Path) -> None:
+    contenders = CONTENDERS.replace('run = ["x"]', "run = []\ncolour = 1").replace('least = "1"', 'least = "new"')
+    scenarios = SCENARIOS.replace("rate = 10", "rate = -1").replace("rounds = 1", 'rounds = "one"') + "[extra]\n"
+    found = mistakes_of(written(tmp_path, contenders, scenarios))
+    for key in (
+        "contenders.toml: tool.go.least",
+        "contenders.toml: contender[go].run",
+        "contenders.toml: contender[go].colour",
+        "scenarios.toml: tier.smoke.rounds",
+        "scenarios.toml: scenario[hello].rate",
+        "scenarios.toml: extra",
+    ):
+        assert any(mistake.startswith(key) for mistake in found), (key, found)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "key"),
+    [
+        ('needs = ["go"]', 'needs = ["gone"]', "contenders.toml: service.go.needs"),
+        ('folder = "go"', 'folder = "nowhere"', "contenders.toml: service.go.folder"),
+        ('service = "go"', 'service = "rust"', "contenders.toml: contender[go].service"),
+        ('run = ["x"]', 'run = ["x"]\nunsupported = { nothing = "why" }', "contenders.toml: contender[go].unsupported"),
+    ],
+)
+def test_references_must_exist(tmp_path: Path, old: str, new: str, key: str) -> None:
+    assert any(m.startswith(key) for m in mistakes_of(written(tmp_path, CONTENDERS.replace(old, new))))
+
+
+def test_ids_are_there_once(tmp_path: Path) -> None:
+    twice = SCENARIOS + SCENARIOS[SCENARIOS.index("[[scenario]]") :]
+    assert mistakes_of(written(tmp_path, scenarios=twice)) == ["scenarios.toml: scenario[hello].id: is there twice"]
+
+
+def test_what_is_not_toml_or_not_there_is_said(tmp_path: Path) -> None:
+    bench = written(tmp_path, contenders="[tool")
+    (bench / "scenarios.toml").unlink()
+    found = mistakes_of(bench)
+    assert any(m.startswith("contenders.toml: is not TOML") for m in found)
+    assert any(m.startswith("scenarios.toml: cannot be read") for m in found)
+
+
+@pytest.mark.parametrize(("model", "extra"), [("open", ""), ("closed", "rate = 3"), ("open", "rate = 3\nrate_per_worker = 3")])
+def test_a_rate_belongs_to_an_open_scenario(tmp_path: Path, model: str, extra: str) -> None:
+    scenarios = SCENARIOS.replace('model = "open"\nrate = 10', f'model = "{model}"\n{extra}')
+    assert any("rate" in m for m in mistakes_of(written(tmp_path, scenarios=scenarios)))
+
+
+def test_chosen_ids(registry: Registry) -> None:
+    assert chosen("--contenders", "rust,go", registry.contenders, []) == ["go", "rust"]
+    assert chosen("--contenders", "all", registry.contenders, []) == list(registry.contenders)
+    with pytest.raises(ConfigurationError) as caught:
+        chosen("--contenders", "go,gone,nope", registry.contenders, [])
+    assert [m.split(" is ")[0] for m in caught.value.mistakes] == ["--contenders: 'gone'", "--contenders: 'nope'"]
+
+
+def test_the_projects_registry_has_the_seven_and_the_twelve(registry: Registry) -> None:
+    default = {c.id for c in registry.contenders.values() if c.default}
+    assert default == {"java-vt", "java-pt", "java-webflux", "go", "rust", "python", "node"}
+    assert len(registry.scenarios) == 12

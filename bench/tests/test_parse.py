@@ -1,0 +1,33 @@
+"""k6's summary, from a recording of a real run."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from nsb.analysis.parse import SummaryError, load_summary
+
+RECORDING = Path(__file__).parent / "recordings" / "k6-sleep-max.json"
+
+
+def test_a_recorded_summary() -> None:
+    raw = json.loads(RECORDING.read_text())
+    load = load_summary(raw)
+    assert load.requests == load.halves[0].count + load.halves[1].count == raw["metrics"]["nsb_latency{window:in}"]["count"]
+    assert load.latency.p50 is not None
+    assert 1000 <= load.latency.p50 < 2000
+    assert (load.failures_all, load.wrong, load.too_short) == (0, 0, 0)
+    assert load.checked > 0
+
+
+def test_a_window_without_answers_has_no_percentiles() -> None:
+    load = load_summary({"metrics": {}})
+    assert (load.requests, load.latency.p50) == (0, None)
+
+
+@pytest.mark.parametrize("broken", [{}, {"metrics": None}, {"metrics": {"nsb_failures": {}}}])
+def test_another_shape_is_refused(broken: dict[str, object]) -> None:
+    with pytest.raises(SummaryError):
+        load_summary(broken)

@@ -1,0 +1,52 @@
+"""Orders are drawn from the seed, balanced, and announced."""
+
+from __future__ import annotations
+
+import pytest
+
+from nsb import plan
+from nsb.model import Registry, timing
+
+NAMES = ["a", "b", "c", "d", "e"]
+
+
+def test_the_same_seed_draws_the_same_rows_and_another_seed_others() -> None:
+    assert plan.rows(NAMES, 6, 1) == plan.rows(NAMES, 6, 1)
+    assert plan.rows(NAMES, 6, 1) != plan.rows(NAMES, 6, 2)
+
+
+def test_every_row_is_followed_by_its_reverse_so_that_mean_positions_are_equal() -> None:
+    rows = plan.rows(NAMES, 6, 7)
+    assert all(rows[i + 1] == tuple(reversed(rows[i])) for i in (0, 2, 4))
+    means = {name: sum(row.index(name) for row in rows) / 6 for name in NAMES}
+    assert set(means.values()) == {2.0}
+
+
+def test_cells_go_scenario_by_scenario(registry: Registry) -> None:
+    made = plan.make(registry, "standard", ["go", "rust"], ["hello-rate", "sleep-max"], "1cpu", 1, 3, rounds=2)
+    slots = [(s.scenario.id, s.contender.id) for s in made.slots(1)]
+    assert [s for s, _ in slots] == ["hello-rate"] * 2 + ["sleep-max"] * 2
+    assert [c for _, c in slots] == [*made.rows[0], *made.rows[0]]
+    assert made.cells == 8
+
+
+@pytest.mark.parametrize("tier", ["smoke", "standard", "publish"])
+def test_halves_of_bursty_windows_are_whole_holds(registry: Registry, tier: str) -> None:
+    for scenario in registry.scenarios.values():
+        if scenario.model == "closed" and scenario.hold_ms:
+            half = timing(scenario, registry.tiers[tier]).window_s / 2
+            holds = half / (scenario.hold_ms / 1000)
+            assert holds == pytest.approx(round(holds))
+            assert holds >= 1
+
+
+def test_closed_cells_settle_for_a_whole_turn_of_the_smallest_station(registry: Registry) -> None:
+    t = timing(registry.scenarios["sleep-max"], registry.tiers["smoke"])
+    assert t.settle_s == 600 * 1.0 / 200
+
+
+def test_more_contenders_take_longer_and_conformance_is_announced(registry: Registry) -> None:
+    one = plan.make(registry, "smoke", ["go"], ["hello-rate"], "1cpu", 1, 3)
+    two = plan.make(registry, "smoke", ["go", "rust"], ["hello-rate"], "1cpu", 1, 3)
+    assert two.seconds() > one.seconds()
+    assert one.seconds(conformance=1) == one.seconds() + plan.CONFORMANCE_S

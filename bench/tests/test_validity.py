@@ -1,0 +1,101 @@
+"""Each check with a planted violation, and the limits that the table must be able to name."""
+
+from __future__ import annotations
+
+import pytest
+from conftest import closed_cell, open_cell, trend
+
+from nsb.analysis.validity import Observation, Stats, judge
+
+
+def outcome(o: Observation, check: str) -> str:
+    """The worst outcome of that check."""
+    order = ["ok", "doubt", "censored", "invalid"]
+    return max((c.outcome for c in judge(o).checks if c.id == check), key=order.index)
+
+
+def test_a_cell_in_order_is_valid_without_doubts() -> None:
+    judgement = judge(open_cell())
+    assert (judgement.status, judgement.limit) == ("valid", "offered")
+    assert judgement.doubts == []
+    assert judgement.reasons == []
+
+
+@pytest.mark.parametrize(
+    ("changes", "check", "expected"),
+    [
+        ({"exit_code": 107}, "V1", "invalid"),
+        ({"failures_all": 1}, "V1", "invalid"),
+        ({"wrong": 1}, "V1", "invalid"),
+        ({"requests": 0}, "V1", "invalid"),
+        ({"dropped": 3}, "V2", "invalid"),
+        ({"started": 1900}, "V2", "invalid"),
+        ({"after": Stats(1800, 2.0, 200)}, "V2", "censored"),
+        ({"dropped": 300, "cpu_s": {"service": 1.95}}, "V2", "censored"),
+        ({"lag": trend(at=9.0)}, "V3", "doubt"),
+        ({"after": Stats(2000, 60.0, 0)}, "V5", "doubt"),
+        ({"after": None}, "V5", "doubt"),
+        ({"too_short": 1, "hold_s": 0.1}, "V6", "invalid"),
+        ({"cpu_s": {"foreign": 0.3}}, "V7", "doubt"),
+        ({"cpu_s": {"foreign": 0.9}}, "V7", "invalid"),
+        ({"steal_s": 0.2}, "V7", "invalid"),
+        ({"cpu_s": {"foreign": 0.9}, "rehearsal": True}, "V7", "doubt"),
+        ({"halves": (trend(1100), trend(900))}, "V8", "doubt"),
+        ({"halves": (trend(2000), trend(0))}, "V8", "doubt"),
+        ({"db_connections": 152}, "V9", "invalid"),
+        ({"statements": 1, "executed": 4000}, "V9", "invalid"),
+        ({"statements": 1, "executed": 0}, "V9", "invalid"),
+        ({"cpu_s": {"harness": 0.2}}, "V11", "doubt"),
+    ],
+)
+def test_a_planted_violation_is_found(changes: dict[str, object], check: str, expected: str) -> None:
+    assert outcome(open_cell(**changes), check) == expected
+
+
+def test_declared_statements_pass() -> None:
+    assert outcome(open_cell(statements=1, executed=2003), "V9") == "ok"
+
+
+def test_littles_law_over_users() -> None:
+    assert outcome(closed_cell(6000, 600, 1.0), "V4") == "ok"
+    assert outcome(closed_cell(6000, 600, 1.0, iteration=trend(6000, 1500.0)), "V4") == "doubt"
+
+
+def test_a_thread_pool_is_named_where_it_is_full() -> None:
+    judgement = judge(closed_cell(2000, 600, 1.0, server_threads=200))
+    assert (judgement.status, judgement.limit) == ("valid", "threads")
+
+
+def test_users_are_the_limit_where_all_of_them_wait() -> None:
+    judgement = judge(closed_cell(5990, 600, 1.0))
+    assert (judgement.status, judgement.limit) == ("valid", "offered")
+
+
+def test_the_pool_is_named_before_the_threads_that_queue_for_it() -> None:
+    judgement = judge(closed_cell(7450, 300, 0.2, holds="pool", server_threads=200, after=Stats(7450, 1990.0, 0)))
+    assert (judgement.status, judgement.limit) == ("valid", "pool")
+
+
+def test_more_than_the_pool_can_give_is_a_cheat() -> None:
+    assert judge(closed_cell(8000, 300, 0.2, holds="pool")).status == "invalid"
+
+
+def test_cpu_is_a_capacity() -> None:
+    judgement = judge(closed_cell(80000, 64, 0.0, cpu_s={"service": 9.6, "generator": 3.0}))
+    assert (judgement.status, judgement.limit) == ("valid", "cpu")
+
+
+def test_a_full_generator_makes_a_bound() -> None:
+    judgement = judge(closed_cell(80000, 64, 0.0, cpu_s={"service": 4.0, "generator": 9.6}))
+    assert (judgement.status, judgement.limit) == ("censored", "generator")
+
+
+def test_nothing_full_makes_a_bound_without_a_name() -> None:
+    judgement = judge(closed_cell(80000, 64, 0.0, cpu_s={"service": 4.0, "generator": 4.0}))
+    assert (judgement.status, judgement.limit) == ("censored", None)
+
+
+def test_a_blocked_loop_is_named_only_for_those_that_have_one() -> None:
+    changes = {"hold_s": 0.01, "holds": "loop", "requests": 200, "rate": 150, "started": 300, "dropped": 10}
+    assert judge(open_cell(blocked_by="loop", **changes)).limit == "loop"
+    assert judge(open_cell(blocked_by=None, **changes)).limit == "offered"
