@@ -6,9 +6,9 @@ import enum
 import math
 import time
 import traceback
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
@@ -169,56 +169,66 @@ def small_pool(workers: int) -> int:
 # ---- running ----
 
 
-def check(bed: Bed, say: Callable[[str], None] = lambda sentence: None) -> list[Outcome]:
-    """Every rule against one contender, starting it as often as needed; the outcomes in the order of the rules."""
-    found: dict[Rule, Outcome] = {}
+def check(
+    bed: Bed, say: Callable[[str], None] = lambda sentence: None, only: Collection[str] = ()
+) -> list[Outcome]:
+    """The rules against one contender, started as often as needed; the outcomes in the order of the rules.
+
+    `only`: the ids of the rules to check; all where it is empty.
+    """
+    rules = [one for one in RULES if not only or one.rule in only]
+    run = _Run(rules, say)
     bed.database.reset_books()
     try:
-        with ThreadPoolExecutor(max_workers=3) as beside, _main(bed) as stand:
+        with ThreadPoolExecutor(max_workers=3) as beside:
             # Starts that must fail touch neither database nor upstream: they disturb no count.
-            others = [beside.submit(_stage, Stage.START, _none(bed), found, say)]
-            _run(Stage.MAIN, stand, found, say)
-            others.append(beside.submit(_stage, Stage.DEFAULTS, _defaults(bed), found, say))
-            others.append(beside.submit(_stage, Stage.AWAY, _away(bed), found, say))
-            _run(Stage.LATE, stand, found, say)
-            _run(Stage.STOP, stand, found, say)
+            others = [beside.submit(run.stages, _none(bed), Stage.START)]
+            run.stages(_main(bed), Stage.MAIN)
+            others.append(beside.submit(run.stages, _defaults(bed), Stage.DEFAULTS))
+            others.append(beside.submit(run.stages, _away(bed), Stage.AWAY))
+            run.stages(_main(bed), Stage.LATE, Stage.STOP)
             for other in others:
                 other.result()
-    except LaunchFailed as error:
-        say(f"the service did not start: {error}")
-        _not_checked(RULES, found, error)
     finally:
         bed.database.reset_books()
-    return [found[one] for one in RULES]
+    return [run.found[one] for one in rules]
 
 
-def _stage(stage: Stage, start: Any, found: dict[Rule, Outcome], say: Callable[[str], None]) -> None:
-    try:
-        with start as stand:
-            _run(stage, stand, found, say)
-    except Exception as error:
-        _not_checked([one for one in RULES if one.stage is stage], found, error)
+class _Run:
+    """One run of the rules; several stages may be under way at once."""
 
+    def __init__(self, rules: Sequence[Rule], say: Callable[[str], None]) -> None:
+        self._rules = rules
+        self._say = say
+        self.found: dict[Rule, Outcome] = {}
 
-def _not_checked(rules: list[Rule], found: dict[Rule, Outcome], error: Exception) -> None:
-    """The first of the rules says why, the others refer to it."""
-    said = f"not checked ({_said(error)})"
-    for missing in rules:
-        if missing not in found:
-            found[missing] = Outcome(missing.rule, missing.title, False, said)
-            said = "not checked: see above"
-
-
-def _run(stage: Stage, stand: Stand, found: dict[Rule, Outcome], say: Callable[[str], None]) -> None:
-    todo = [one for one in RULES if one.stage is stage]
-    for number, one in enumerate(todo):
-        began = time.monotonic()
-        found[one] = outcome = _outcome(one, stand)
-        word = "passed" if outcome.passed else f"BROKEN: {outcome.detail}"
-        say(f"{one.rule:>4} {one.title}: {word} ({time.monotonic() - began:.1f} s)")
-        if not outcome.passed and todo[number + 1 :] and not _alive(stand):
-            _not_checked(todo[number + 1 :], found, NoAnswer("/healthz has no answer any more"))
+    def stages(self, start: AbstractContextManager[Stand], *stages: Stage) -> None:
+        """Starts a service for the rules of these stages, in this order; for none it starts nothing."""
+        rules = [one for stage in stages for one in self._rules if one.stage is stage]
+        if not rules:
             return
+        try:
+            with start as stand:
+                self._check(rules, stand)
+        except Exception as error:
+            self._not_checked(rules, error)
+
+    def _check(self, rules: Sequence[Rule], stand: Stand) -> None:
+        for number, one in enumerate(rules, 1):
+            began = time.monotonic()
+            self.found[one] = outcome = _outcome(one, stand)
+            word = "passed" if outcome.passed else f"BROKEN: {outcome.detail}"
+            self._say(f"{one.rule:>4} {one.title}: {word} ({time.monotonic() - began:.1f} s)")
+            if not outcome.passed and rules[number:] and not _alive(stand):
+                raise NoAnswer("/healthz has no answer any more")
+
+    def _not_checked(self, rules: Sequence[Rule], error: Exception) -> None:
+        """The first of the rules says why, the others refer to it."""
+        said = f"not checked: {_said(error)}"
+        for missing in rules:
+            if missing not in self.found:
+                self.found[missing] = Outcome(missing.rule, missing.title, False, said)
+                said = "not checked, see above"
 
 
 def _alive(stand: Stand) -> bool:

@@ -1,0 +1,3 @@
+module nosilverbullet/upstream
+
+go 1.26.0

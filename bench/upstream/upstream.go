@@ -1,0 +1,109 @@
+package main
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"strconv"
+	"sync/atomic"
+	"time"
+)
+
+const longestDelayMs = 60_000 // the contract's bound for ms (C22)
+
+// upstream counts the calls of /delay, so that a test can see whether a service's calls overlapped.
+type upstream struct {
+	total    atomic.Int64
+	inFlight atomic.Int64
+	peak     atomic.Int64
+}
+
+type counters struct {
+	CallsTotal   int64 `json:"calls_total"`
+	InFlight     int64 `json:"in_flight"`
+	InFlightPeak int64 `json:"in_flight_peak"`
+}
+
+func newUpstream() http.Handler {
+	u := &upstream{}
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /delay", u.delay)
+	mux.HandleFunc("GET /hello", hello)
+	mux.HandleFunc("GET /stats", u.stats)
+	mux.HandleFunc("POST /reset", u.reset)
+	return mux
+}
+
+// hello is the null server: what a generator measures here is the generator.
+func hello(w http.ResponseWriter, _ *http.Request) {
+	answer(w, "text/plain", []byte("hello"))
+}
+
+// delay answers after ms, or not at all where the client has left by then.
+func (u *upstream) delay(w http.ResponseWriter, r *http.Request) {
+	ms, ok := readMs(r.URL.RawQuery)
+	if !ok {
+		http.Error(w, "ms must be given once, as a whole number from 0 to 60000", http.StatusBadRequest)
+		return
+	}
+	u.begin()
+	defer u.inFlight.Add(-1)
+	if ms > 0 {
+		timer := time.NewTimer(time.Duration(ms) * time.Millisecond)
+		defer timer.Stop()
+		select {
+		case <-timer.C:
+		case <-r.Context().Done():
+			return
+		}
+	}
+	body := make([]byte, 0, 32)
+	body = append(body, `{"delayed_ms":`...)
+	body = strconv.AppendInt(body, int64(ms), 10)
+	answer(w, "application/json", append(body, '}'))
+}
+
+// begin counts a call and raises the peak where this one made it higher.
+func (u *upstream) begin() {
+	u.total.Add(1)
+	now := u.inFlight.Add(1)
+	for peak := u.peak.Load(); now > peak; peak = u.peak.Load() {
+		if u.peak.CompareAndSwap(peak, now) {
+			return
+		}
+	}
+}
+
+func (u *upstream) stats(w http.ResponseWriter, _ *http.Request) {
+	u.show(w)
+}
+
+// reset forgets the past: no calls yet, and the peak is what is in flight now.
+func (u *upstream) reset(w http.ResponseWriter, _ *http.Request) {
+	u.total.Store(0)
+	u.peak.Store(u.inFlight.Load())
+	u.show(w)
+}
+
+func (u *upstream) show(w http.ResponseWriter) {
+	body, err := json.Marshal(counters{u.total.Load(), u.inFlight.Load(), u.peak.Load()})
+	if err != nil { // three integers always marshal
+		panic(err)
+	}
+	answer(w, "application/json", body)
+}
+
+func readMs(query string) (int, bool) {
+	values, err := url.ParseQuery(query)
+	if err != nil || len(values["ms"]) != 1 || !wholeNumber.MatchString(values["ms"][0]) {
+		return 0, false
+	}
+	ms, err := strconv.Atoi(values["ms"][0])
+	return ms, err == nil && ms <= longestDelayMs
+}
+
+// answer writes a whole body; net/http sets Content-Length for one this small.
+func answer(w http.ResponseWriter, contentType string, body []byte) {
+	w.Header().Set("Content-Type", contentType)
+	_, _ = w.Write(body) // the client may have left: nobody is there to be told
+}
