@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from conftest import closed_cell, open_cell, trend
 
+from conftest import closed_cell, open_cell, trend
 from nsb.analysis.validity import Observation, Stats, judge
 
 

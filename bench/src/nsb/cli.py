@@ -20,13 +20,13 @@ from nsb.analysis.stats import smallest_effect
 from nsb.load import ConfigurationError, chosen, load
 from nsb.model import Cell, Profile, Registry
 from nsb.progress import Screen
+from nsb.report import markdown, terminal, words
 from nsb.report import show as showing
-from nsb.report import terminal, words
 from nsb.report.write import outputs
 from nsb.running import checks, host, k6, session
 from nsb.running.conformance.exchanges import answers, differences
 from nsb.running.database import DatabaseError, find_server
-from nsb.running.journal import Journal, JournalError, read_run
+from nsb.running.journal import Journal, JournalError, read_run, write_whole
 from nsb.running.native import Died, Stage
 from nsb.running.process import ProcessError
 from nsb.running.session import Interrupted, Refused
@@ -486,10 +486,18 @@ def up(
 
 
 @app.command("report")
-def report(run: Annotated[Path, typer.Argument(help="a run's folder")]) -> None:
+def report(
+    run: Annotated[Path, typer.Argument(help="a run's folder")],
+    readme: Annotated[bool, typer.Option("--readme", help="also put the table into README.md and README.ko.md")] = False,
+) -> None:
     """Every output again from a run's raw data."""
     facts, cells = read_run(run)
-    _print_table(outputs(run, facts, cells))
+    table = outputs(run, facts, cells)
+    _print_table(table)
+    if readme:
+        block = markdown.readme_block(table, facts, run.resolve().relative_to(ROOT).as_posix())
+        for name in ("README.md", "README.ko.md"):
+            write_whole(ROOT / name, markdown.with_block((ROOT / name).read_text(encoding="utf-8"), block))
 
 
 @app.command("show")

@@ -55,3 +55,33 @@ def _footprint(table: Table) -> str:
         shown = [words.number(memory) if memory is not None else "", threads or "", connections or ""]
         lines.append(f"| {contender} | " + " | ".join(str(value) for value in shown) + " |")
     return "\n".join(lines) + "\n"
+
+
+BEGIN, END = "<!-- result:begin", "<!-- result:end -->"
+
+
+def readme_block(table: Table, run: dict[str, Any], folder: str) -> str:
+    """What stands between the markers of the README: the table of a committed run, its legend and its machine."""
+    host = run["host"]
+    return "\n".join(
+        [
+            "",
+            table_block(table),
+            *(f"<sub>{line}</sub>  " for line in words.legend(table)),
+            f"<sub>{host['cpu']}, {host['cores']} cores, {run['database']['kind']} {run['database']['version']}, "
+            f"{run['started_at'][:10]}; raw data and doubts: [{folder}]({folder}/table.md).</sub>",
+            "",
+        ]
+    )
+
+
+def with_block(text: str, block: str) -> str:
+    """`text` with what stands between its markers replaced.
+
+    Raises ValueError where the markers are missing.
+    """
+    begin, end = text.find(BEGIN), text.find(END)
+    if begin < 0 or end < begin:
+        raise ValueError(f"the markers {BEGIN} … and {END} are missing")
+    line_end = text.index("\n", begin) + 1
+    return text[:line_end] + block + text[end:]

@@ -78,6 +78,15 @@ class Stage:
     upstream: Process
     upstream_url: str
     logs: Path
+    _database_urls: dict[str, str] = field(default_factory=dict)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def database_url(self, contender: Contender) -> str:
+        """Made once: the conformance suite starts services from several threads, and a second call sets a new password."""
+        with self._lock:
+            if contender.id not in self._database_urls:
+                self._database_urls[contender.id] = self.database.user_url(contender.id)
+            return self._database_urls[contender.id]
 
     def settings(self, contender: Contender, port: int) -> dict[str, str]:
         """The environment of a contender: the contract's settings (C50) and nothing of the user's that could steer it."""
@@ -86,7 +95,7 @@ class Stage:
             **kept,
             "HOST": "127.0.0.1",
             "PORT": str(port),
-            "DATABASE_URL": self.database.user_url(contender.id),
+            "DATABASE_URL": self.database_url(contender),
             "DB_POOL_SIZE": "150",
             "UPSTREAM_URL": self.upstream_url,
             "WORKERS": str(self.workers),

@@ -1,10 +1,17 @@
-"""The conformance suite: every rule of CONTRACT.md against a running service."""
+"""The conformance suite: every rule of CONTRACT.md against a running service.
+
+`bed` the words, `wire` HTTP by hand, `kernel` what the kernel knows, `neighbours` the stand-ins, `exchanges` the table of
+requests and answers, `suite` how rules are run, `rules_*` the rules.
+
+Not seen from outside, and left to each service's own tests: the default of WORKERS (C50), the port that DATABASE_URL may leave
+out (C50), idle and life limits as long as a run (C60, C62, C63: told by /runtime).
+"""
 
 from __future__ import annotations
 
 from nsb.running.conformance.bed import Bed, Database, Launch, LaunchFailed, Outcome, Running
 from nsb.running.conformance.exchanges import Answer, answers, differences
-from nsb.running.conformance.suite import check
+from nsb.running.conformance.suite import RULES, check
 
 # Rules register themselves when they are read: within a stage they run in the order of these lines.
 from nsb.running.conformance import rules_equal  # isort: skip
@@ -13,10 +20,21 @@ from nsb.running.conformance import rules_meaning  # isort: skip
 from nsb.running.conformance import rules_failing  # isort: skip
 from nsb.running.conformance import rules_stopping  # isort: skip
 
-# Rules of the contract without a check here, and where they are kept.
-ELSEWHERE: dict[str, str] = {}
-
 __all__ = [
-    "ELSEWHERE", "Answer", "Bed", "Database", "Launch", "LaunchFailed", "Outcome", "Running", "answers", "check", "differences",
-    "rules_answers", "rules_equal", "rules_failing", "rules_meaning", "rules_stopping",
-]  # fmt: skip
+    "RULES",
+    "Answer",
+    "Bed",
+    "Database",
+    "Launch",
+    "LaunchFailed",
+    "Outcome",
+    "Running",
+    "answers",
+    "check",
+    "differences",
+    "rules_answers",
+    "rules_equal",
+    "rules_failing",
+    "rules_meaning",
+    "rules_stopping",
+]

@@ -8,7 +8,7 @@ import time
 import traceback
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
@@ -169,26 +169,31 @@ def small_pool(workers: int) -> int:
 # ---- running ----
 
 
-def check(
-    bed: Bed, say: Callable[[str], None] = lambda sentence: None, only: Collection[str] = ()
-) -> list[Outcome]:
+def check(bed: Bed, say: Callable[[str], None] = lambda sentence: None, only: Collection[str] = ()) -> list[Outcome]:
     """The rules against one contender, started as often as needed; the outcomes in the order of the rules.
 
     `only`: the ids of the rules to check; all where it is empty.
     """
     rules = [one for one in RULES if not only or one.rule in only]
     run = _Run(rules, say)
+    bed.database.user_url(bed.contender)  # makes the account, before several threads ask for it
     bed.database.reset_books()
     try:
-        with ThreadPoolExecutor(max_workers=3) as beside:
+        with ThreadPoolExecutor(max_workers=3) as beside, ExitStack() as stack:
             # Starts that must fail touch neither database nor upstream: they disturb no count.
-            others = [beside.submit(run.stages, _none(bed), Stage.START)]
-            run.stages(_main(bed), Stage.MAIN)
-            others.append(beside.submit(run.stages, _defaults(bed), Stage.DEFAULTS))
-            others.append(beside.submit(run.stages, _away(bed), Stage.AWAY))
-            run.stages(_main(bed), Stage.LATE, Stage.STOP)
+            others = [beside.submit(run.stage, Stage.START, _none(bed))]
+            if run.has(Stage.MAIN, Stage.LATE, Stage.STOP):
+                stand = stack.enter_context(_main(bed))
+                run.check(Stage.MAIN, stand)
+            others.append(beside.submit(run.stage, Stage.DEFAULTS, _defaults(bed)))
+            others.append(beside.submit(run.stage, Stage.AWAY, _away(bed)))
+            if run.has(Stage.LATE, Stage.STOP):
+                run.check(Stage.LATE, stand)
+                run.check(Stage.STOP, stand)
             for other in others:
                 other.result()
+    except Exception as error:
+        run.not_checked(rules, error)
     finally:
         bed.database.reset_books()
     return [run.found[one] for one in rules]
@@ -202,18 +207,25 @@ class _Run:
         self._say = say
         self.found: dict[Rule, Outcome] = {}
 
-    def stages(self, start: AbstractContextManager[Stand], *stages: Stage) -> None:
-        """Starts a service for the rules of these stages, in this order; for none it starts nothing."""
-        rules = [one for stage in stages for one in self._rules if one.stage is stage]
-        if not rules:
+    def of(self, stage: Stage) -> list[Rule]:
+        return [one for one in self._rules if one.stage is stage]
+
+    def has(self, *stages: Stage) -> bool:
+        return any(self.of(stage) for stage in stages)
+
+    def stage(self, stage: Stage, start: AbstractContextManager[Stand]) -> None:
+        """A stage with a service of its own, which is not started where no rule asks for it."""
+        if not self.has(stage):
             return
         try:
             with start as stand:
-                self._check(rules, stand)
+                self.check(stage, stand)
         except Exception as error:
-            self._not_checked(rules, error)
+            self.not_checked(self.of(stage), error)
 
-    def _check(self, rules: Sequence[Rule], stand: Stand) -> None:
+    def check(self, stage: Stage, stand: Stand) -> None:
+        """Raises NoAnswer where the service has gone and rules are left."""
+        rules = self.of(stage)
         for number, one in enumerate(rules, 1):
             began = time.monotonic()
             self.found[one] = outcome = _outcome(one, stand)
@@ -222,7 +234,7 @@ class _Run:
             if not outcome.passed and rules[number:] and not _alive(stand):
                 raise NoAnswer("/healthz has no answer any more")
 
-    def _not_checked(self, rules: Sequence[Rule], error: Exception) -> None:
+    def not_checked(self, rules: Sequence[Rule], error: Exception) -> None:
         """The first of the rules says why, the others refer to it."""
         said = f"not checked: {_said(error)}"
         for missing in rules:

@@ -1,0 +1,77 @@
+"""Wrong usage exits 2 with every mistake; what reads a run works from its raw data alone."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+BENCH = Path(__file__).resolve().parents[1]
+RUN = BENCH / "tests" / "recordings" / "run"
+
+
+def nsb(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "nsb", *arguments],
+        capture_output=True,
+        text=True,
+        stdin=subprocess.DEVNULL,
+        env={**os.environ, "PYTHONPATH": str(BENCH / "src")},
+        timeout=120,
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "named"),
+    [
+        (["plan", "--contenders", "gone", "--tier", "big", "--scenarios", "no"], ["ers: 'gone'", "--tier: 'big'", "--scenarios: 'no'"]),
+        (["plan", "--profile", "3cpu"], ["--profile: '3cpu'"]),
+        (["plan", "--rounds", "0"], ["--rounds"]),
+        (["bench", "gone"], ["'gone'"]),
+        (["bench-all", "--runner", "compose"], ["--runner: 'compose'"]),
+        (["bench-all", "--colour", "red"], ["--colour"]),
+        (["show", "nothing"], ["'nothing'", "fanout"]),
+        (["sing"], ["sing"]),
+    ],
+)
+def test_wrong_usage_exits_2_and_names_the_key(arguments: list[str], named: list[str]) -> None:
+    done = nsb(*arguments)
+    assert done.returncode == 2, done.stderr
+    assert all(name in done.stderr for name in named), done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_plan_announces_time_and_order() -> None:
+    done = nsb("plan", "--contenders", "go,rust", "--seed", "5", "--rounds", "2")
+    assert done.returncode == 0
+    rounds = [line.split(": ")[1].split(", ") for line in done.stdout.splitlines() if line.strip().startswith("round")]
+    assert rounds[1] == rounds[0][::-1]
+    assert "minutes" in done.stdout
+    assert "no verdict" in done.stdout
+
+
+def test_what_is_no_run_is_refused(tmp_path: Path) -> None:
+    done = nsb("report", str(tmp_path))
+    assert done.returncode == 3
+    assert "no run" in done.stderr
+
+
+def test_report_gives_the_same_bytes_twice_and_those_of_the_golden_table(tmp_path: Path) -> None:
+    shutil.copytree(RUN, tmp_path / "run")
+    first, second = ([], [])
+    for seen in (first, second):
+        assert nsb("report", str(tmp_path / "run")).returncode == 0
+        seen += [(tmp_path / "run" / name).read_bytes() for name in ("table.md", "table.csv", "table.json")]
+    assert first == second
+    assert first[0].decode() == (BENCH / "tests" / "golden" / "table.md").read_text(encoding="utf-8")
+
+
+def test_show_prints_a_part_of_every_service() -> None:
+    done = nsb("show", "fanout")
+    assert done.returncode == 0
+    for path in ("go/fanout.go", "rust/src/fanout.rs", "python/service/fanout.py", "node/src/fanout.js"):
+        assert path in done.stdout

@@ -1,0 +1,362 @@
+"""The suite passes a service that keeps the contract and fails each that breaks one rule, by that rule's name."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+
+from nsb.running.conformance import RULES, Answer, Bed, LaunchFailed, Outcome, answers, check, differences, kernel
+from nsb.running.conformance.exchanges import answer_of, exchanges, problem, xorshift
+from nsb.running.conformance.rules_answers import MOST_ROUNDS_RESULT
+from nsb.running.conformance.suite import Case
+from nsb.running.conformance.wire import Connection, NoAnswer, Reply, Request, ask
+from nsb.running.database import Server, provide
+
+ROOT = Path(__file__).parents[2]
+SERVICE = Path(__file__).parent / "broken" / "service.py"
+WORKERS = 2
+
+# What the service breaks (its MODE), and the rules that must say so. Every other rule asked for must hold.
+BROKEN: dict[str, set[str]] = {
+    "another greeting": {"C5"},
+    "does not sleep": {"C6"},
+    "queries, then sleeps": {"C7"},
+    "holds a connection": {"C7"},
+    "drops zeros": {"C7"},
+    "sleeps instead of querying": {"C8"},
+    "escapes": {"C10"},
+    "tells no Location": {"C10"},
+    "all in sequence": {"C11"},
+    "all at once": {"C11"},
+    "calls once": {"C11"},
+    "signed": {"C12"},
+    "does not block": {"C13"},
+    "asks the database for its health": {"C1"},
+    "is always ready": {"C2"},
+    "is ready late": {"C2"},
+    "wide JSON": {"C3"},
+    "counts no errors": {"C4"},
+    "counts everything": {"C4"},
+    "is never busy": {"C4"},
+    "takes a slash behind": {"C20"},
+    "a body for HEAD": {"C21"},
+    "tells no Allow": {"C21", "C32"},
+    "takes 01": {"C22"},
+    "takes all digits": {"C22"},
+    "takes the last of two": {"C22"},
+    "one too many": {"C22"},
+    "counts code units": {"C23"},
+    "chunked": {"C30"},
+    "problems as JSON": {"C31"},
+    "another order of keys": {"C32"},
+    "takes any media type": {"C33"},
+    "cuts long chunked bodies": {"C34"},
+    "takes NaN": {"C35"},
+    "mends UTF-8": {"C35"},
+    "tries again": {"C37"},
+    "takes any success": {"C37"},
+    "has no timeout": {"C37"},
+    "waits for ever": {"C38"},
+    "tells its cause": {"C39"},
+    "claims to cancel": {"C40"},
+    "drops what is in flight": {"C41"},
+    "goes on accepting": {"C41"},
+    "waits for everybody": {"C41"},
+    "ends with 1": {"C41"},
+    "exits with 1": {"C42"},
+    "takes any setting": {"C42"},
+    "prints the password": {"C42"},
+    "never recovers": {"C43"},
+    "a default of its own": {"C50"},
+    "one connection more": {"C60"},
+    "a new connection each time": {"C60"},
+    "tests on borrow": {"C61"},
+    "pings on borrow": {"C61"},
+    "closes after 100": {"C62"},
+    "a short backlog": {"C62"},
+    "keeps Nagle": {"C62"},
+    "sends an ETag": {"C62"},
+    "few upstream connections": {"C63"},
+    "closes the upstream's connections": {"C63"},
+    "another number of workers": {"C64"},
+    "caches books": {"C65"},
+    "a small heap": {"C66"},
+}
+CONTROLS = {"C9", "C36"}  # rules that none of these breaks
+
+
+# ---- a bed to stand on ----
+
+
+class Upstream(ThreadingHTTPServer):
+    """`/delay`, `/stats` and `/reset` as the harness's own upstream has them."""
+
+    daemon_threads = True
+    request_queue_size = 1024
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), _Delay)
+        self.lock = threading.Lock()
+        self.total = self.in_flight = self.peak = 0
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """A client that leaves is no error."""
+
+
+class _Delay(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
+    server: Upstream
+
+    def do_GET(self) -> None:
+        here, parts = self.server, urlsplit(self.path)
+        if parts.path == "/delay":
+            with here.lock:
+                here.total += 1
+                here.in_flight += 1
+                here.peak = max(here.peak, here.in_flight)
+            time.sleep(int(parse_qs(parts.query)["ms"][0]) / 1000)
+            with here.lock:
+                here.in_flight -= 1
+        said = f'{{"calls_total":{here.total},"in_flight":{here.in_flight},"in_flight_peak":{here.peak}}}'.encode()
+        with contextlib.suppress(OSError):
+            self.wfile.write(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%s" % (len(said), said))
+
+    def do_POST(self) -> None:
+        with self.server.lock:
+            self.server.total, self.server.peak = 0, self.server.in_flight
+        self.wfile.write(b"HTTP/1.1 204 No Content\r\n\r\n")
+
+    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - the name is the base class's
+        pass
+
+
+class Started:
+    """A broken service as a process."""
+
+    def __init__(self, process: subprocess.Popen[bytes], base_url: str, log: Path) -> None:
+        self.process, self.base_url, self.log, self.pid = process, base_url, log, process.pid
+
+    @property
+    def stderr_tail(self) -> str:
+        return self.log.read_text(encoding="utf-8")[-2000:]
+
+    def stop(self) -> int:
+        if self.process.poll() is None:
+            self.process.terminate()
+            try:
+                self.process.wait(10)
+            except subprocess.TimeoutExpired:
+                self.process.kill()
+        return self.process.wait()
+
+    def signal(self, number: int) -> None:
+        os.kill(self.pid, number)
+
+
+@dataclass
+class Launcher:
+    """Starts the broken service in one of its modes."""
+
+    mode: str
+    standard: Mapping[str, str]
+    folder: Path
+    lock: threading.Lock
+    started: list[Started]
+
+    def __call__(self, environment: Mapping[str, str], ready: bool = True) -> Started:
+        with self.lock:
+            port = free_port(self.ports)
+            log = self.folder / f"{len(self.started)}-{port}.log"
+        settings = {**os.environ, **self.standard, "PORT": str(port), "MODE": self.mode, **environment}
+        with log.open("wb") as output:
+            process = subprocess.Popen([sys.executable, str(SERVICE)], env=settings, stdout=output, stderr=output)
+        service = Started(process, f"http://127.0.0.1:{port}", log)
+        with self.lock:
+            self.started.append(service)
+        deadline = time.monotonic() + 20
+        while process.poll() is None:
+            with contextlib.suppress(NoAnswer):
+                if ask(service.base_url, "/readyz" if ready else "/healthz", patience_s=8).status == 200:
+                    return service
+            if time.monotonic() > deadline:
+                raise LaunchFailed(None, service.stderr_tail)
+            time.sleep(0.02)
+        raise LaunchFailed(process.wait(), service.stderr_tail)
+
+    @property
+    def ports(self) -> set[int]:
+        return {urlsplit(each.base_url).port or 0 for each in self.started}
+
+
+def free_port(taken: set[int]) -> int:
+    while True:
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            port = int(probe.getsockname()[1])
+        if port not in taken:
+            return port
+
+
+@pytest.fixture(scope="session")
+def database(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    folder = tmp_path_factory.mktemp("database")
+    with provide(None, folder, ROOT / ".tools" / "database", 600, lambda sentence: None) as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def upstream_url() -> Iterator[str]:
+    upstream = Upstream()
+    threading.Thread(target=upstream.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{upstream.server_address[1]}"
+    upstream.shutdown()
+    upstream.server_close()
+
+
+@pytest.fixture
+def launcher(request: pytest.FixtureRequest, database: Server, upstream_url: str, tmp_path: Path) -> Iterator[Launcher]:
+    standard = {
+        "HOST": "127.0.0.1",
+        "DATABASE_URL": database.user_url("broken"),
+        "DB_POOL_SIZE": "150",
+        "UPSTREAM_URL": upstream_url,
+        "WORKERS": str(WORKERS),
+    }
+    made = Launcher(getattr(request, "param", "none"), standard, tmp_path, threading.Lock(), [])
+    yield made
+    for service in made.started:
+        service.process.kill()
+        service.process.wait()
+
+
+@pytest.fixture
+def bed(launcher: Launcher, database: Server, upstream_url: str) -> Bed:
+    return Bed(launcher, database, upstream_url, "broken", 150, WORKERS)
+
+
+# ---- the suite can pass, and it can fail ----
+
+
+def _broken(outcomes: list[Outcome]) -> str:
+    return "\n".join(f"{one.rule} {one.title}: {one.detail}" for one in outcomes if not one.passed)
+
+
+def test_a_service_that_keeps_the_contract_passes_every_rule(bed: Bed) -> None:
+    outcomes = check(bed)
+    assert _broken(outcomes) == ""
+    assert len(outcomes) == len(RULES)
+
+
+@pytest.mark.parametrize(("launcher", "rules"), BROKEN.items(), ids=BROKEN, indirect=["launcher"])
+def test_a_service_that_breaks_one_rule_fails_by_its_name(bed: Bed, rules: set[str]) -> None:
+    outcomes = check(bed, only=rules | CONTROLS)
+    failed = {one.rule for one in outcomes if not one.passed}
+    assert failed == rules, _broken(outcomes)
+
+
+def test_every_rule_can_fail() -> None:
+    # C9 and C36 are tables as all the others are: each mode shows that a table can fail.
+    shown = set().union(*BROKEN.values())
+    assert {one.rule for one in RULES} - shown == CONTROLS
+
+
+def test_every_rule_of_the_contract_is_checked() -> None:
+    contract = (ROOT / "CONTRACT.md").read_text(encoding="utf-8")
+    numbers = set(re.findall(r"^\| (C\d+) \|", contract, re.M)) | set(re.findall(r"\*\*(C\d+)", contract))
+    assert {one.rule for one in RULES} == numbers
+
+
+def test_a_service_that_does_not_start_is_said_once(bed: Bed) -> None:
+    def launch(environment: Mapping[str, str], ready: bool = True) -> Started:
+        raise LaunchFailed(1, "no such file")
+
+    outcomes = check(replace(bed, launch=launch), only=["C5", "C6", "C43"])
+    assert not any(one.passed for one in outcomes)
+    assert [one.rule for one in outcomes if "no such file" in one.detail] == ["C5"]
+
+
+# ---- one answer ----
+
+
+def test_differences_names_who_differs() -> None:
+    same = Answer(200, "hello", "text/plain", 5)
+    alike = {exchange.title: same for exchange in exchanges()}
+    other = {**alike, "GET /hello": replace(same, body="Hello")}
+    outcomes = differences({"a": alike, "b": alike, "c": other})
+    (found,) = [one for one in outcomes if not one.passed]
+    assert (found.rule, found.title) == ("C5", "GET /hello")
+    assert found.detail.startswith("a, b: 200, text/plain")
+    assert "c: 200" in found.detail
+
+
+def test_answers_are_those_of_the_table(launcher: Launcher) -> None:
+    given = answers(launcher({}).base_url)
+    assert {one.title: shown for one in exchanges() if (shown := given[one.title]) != one.wanted} == {}
+
+
+def test_an_answer_replaces_what_differs_by_chance() -> None:
+    headers = (("Content-Type", "Application/JSON; charset=utf-8"), ("Content-Length", "24"), ("Location", "/books/10001"))
+    made = answer_of(Reply(201, headers, b'{"id":10001,"name":"10"}', 0.1, 0.0, 11))
+    assert made == Answer(201, '{"id":{id},"name":"10"}', "application/json", 23, "/books/{id}")
+
+
+def test_problems_are_compact_and_in_order() -> None:
+    wanted = '{"type":"about:blank","title":"Bad Gateway","status":502,"detail":"the upstream did not answer"}'
+    assert problem(502, "the upstream did not answer").body == wanted
+
+
+def test_xorshift() -> None:
+    assert xorshift(1) == 723_471_715  # Marsaglia, Xorshift RNGs (2003), the first number of xor32 from this seed
+    assert 0 < MOST_ROUNDS_RESULT < 1 << 32
+
+
+def test_a_case_without_a_check_does_not_pass() -> None:
+    assert not Case().outcome("C5", "nothing").passed
+
+
+# ---- what the rules look with ----
+
+
+def test_the_kernel_tells_the_backlog() -> None:
+    with socket.create_server(("127.0.0.1", 0), backlog=77) as door:
+        assert kernel.backlogs(door.getsockname()[1]) in ([77], None)
+
+
+def test_a_connection_that_ends_without_an_answer_is_no_answer() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as door:
+
+        def slam() -> None:
+            inner, _ = door.accept()
+            inner.recv(1000)
+            inner.close()
+
+        threading.Thread(target=slam).start()
+        with Connection(f"http://127.0.0.1:{door.getsockname()[1]}") as connection, pytest.raises(NoAnswer):
+            connection.ask(Request("GET", "/"))
+
+
+def test_a_chunked_request_is_encoded_as_rfc_9112_says() -> None:
+    request = Request("POST", "/books", content_type="application/json", chunks=(b"abc", b"", b"d"))
+    assert request.encoded("x").endswith(b"Transfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n1\r\nd\r\n0\r\n\r\n")
+
+
+def test_signals_reach_the_service(launcher: Launcher) -> None:
+    service = launcher({})
+    service.signal(signal.SIGTERM)
+    assert service.process.wait(10) == 0

@@ -1,0 +1,96 @@
+"""Processes start pinned, count their CPU, and leave nothing behind."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+
+from nsb.running.process import Process, ProcessError, cpu_s, footprint, free_port
+
+SPAWNS = """
+import subprocess, sys, time
+subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
+print("up", flush=True)
+time.sleep(60)
+"""
+
+
+def started(tmp_path: Path, code: str, **options: object) -> Process:
+    process = Process("test", [sys.executable, "-c", code], tmp_path / "log", dict(os.environ), **options)  # type: ignore[arg-type]
+    until = time.monotonic() + 30
+    while "up" not in process.last_words() and process.exit_code is None and time.monotonic() < until:
+        time.sleep(0.01)
+    return process
+
+
+def test_the_whole_tree_ends(tmp_path: Path) -> None:
+    process = started(tmp_path, SPAWNS)
+    tree = process.tree()
+    assert len(tree) == 2
+    process.end(5)
+    assert not [pid for pid in tree if psutil.pid_exists(pid) and psutil.Process(pid).status() != psutil.STATUS_ZOMBIE]
+
+
+def test_a_process_that_ignores_sigterm_is_killed(tmp_path: Path) -> None:
+    process = started(tmp_path, "import signal, time; signal.signal(15, signal.SIG_IGN); print('up', flush=True); time.sleep(60)")
+    assert process.end(0.2) == 128 + signal.SIGKILL
+
+
+def test_a_frozen_process_can_be_ended(tmp_path: Path) -> None:
+    process = started(tmp_path, "import time; print('up', flush=True); time.sleep(60)")
+    process.freeze()
+    assert process.end(10) == 128 + signal.SIGTERM
+
+
+def test_exit_codes_and_last_words(tmp_path: Path) -> None:
+    process = Process("test", [sys.executable, "-c", "import sys; sys.exit('no such setting')"], tmp_path / "log")
+    assert process.wait(30) == 1
+    assert process.last_words() == "no such setting"
+
+
+def test_a_missing_program_is_named(tmp_path: Path) -> None:
+    with pytest.raises(ProcessError, match="/nonexistent/program"):
+        Process("test", ["/nonexistent/program"], tmp_path / "log")
+
+
+def test_it_runs_only_where_it_is_placed(tmp_path: Path) -> None:
+    core = max(os.sched_getaffinity(0))
+    process = started(tmp_path, "print('up', flush=True); import time; time.sleep(60)", cpus=[core])
+    try:
+        assert os.sched_getaffinity(process.pid) == {core}
+    finally:
+        process.end(1)
+
+
+def test_cpu_counts_ended_threads(tmp_path: Path) -> None:
+    code = (
+        "import hashlib, threading, time\n"
+        "t = threading.Thread(target=lambda: hashlib.pbkdf2_hmac('sha256', b'a', b'b', 400000)); t.start(); t.join()\n"
+        "print('up', flush=True); time.sleep(60)"
+    )
+    process = started(tmp_path, code)
+    try:
+        threads = Path(f"/proc/{process.pid}/task").iterdir()
+        alone = sum(int((thread / "schedstat").read_text().split()[0]) for thread in threads)
+        assert cpu_s([process.pid]) > alone / 1e9  # the thread that worked has ended: only the process's clock still has it
+        seen = footprint(process.tree())
+        assert seen.threads == 1
+        assert seen.pss_mib > 1
+    finally:
+        process.end(1)
+
+
+def test_the_dead_cost_nothing() -> None:
+    assert cpu_s([2**22 - 1]) == 0.0
+    assert footprint([2**22 - 1]).threads == 0
+
+
+def test_ports_are_never_given_twice() -> None:
+    ports = [free_port() for _ in range(50)]
+    assert len(set(ports)) == 50

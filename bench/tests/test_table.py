@@ -1,0 +1,95 @@
+"""The table: which rounds count, which marks a figure carries, and what is never printed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from nsb.analysis import table
+from nsb.model import Cell, Half, Latency, read_cells
+from nsb.report import words
+
+RUN: dict[str, Any] = {
+    "plan": {
+        "tier": "standard", "profile": "1cpu", "rounds": 2, "contenders": ["a"], "scenarios": ["max"],
+        "headlines": {"max": "throughput"}, "models": {"max": "closed"},
+    }
+}  # fmt: skip
+
+
+def cell(round_: int = 1, x: float = 100.0, status: str = "valid", **more: Any) -> Cell:
+    data: dict[str, Any] = {
+        "round": round_, "contender": "a", "scenario": "max", "profile": "1cpu", "model": "closed", "status": status,
+        "window_s": 2.0, "requests": int(x * 2), "throughput_rps": x, "limit": "cpu",
+        "latency_ms": Latency(p50=1.0, p90=2.0, p99=None, max=3.0),
+        "halves": [Half(requests=int(x), p50_ms=1.0, service_cpu_s=0.1), Half(requests=int(x), p50_ms=1.0, service_cpu_s=0.1)],
+    }  # fmt: skip
+    return Cell(**{**data, **more})
+
+
+def entry(*cells: Cell) -> table.Entry:
+    return table.make(RUN, cells).entry("a", "max")
+
+
+def test_valid_rounds_give_a_mean_with_an_interval() -> None:
+    found = entry(cell(1, 100.0), cell(2, 121.0))
+    assert found.figure is not None
+    assert found.figure.value == pytest.approx(110.0)
+    assert found.figure.spread == "interval"
+    assert found.figure.low < 100 < 121 < found.figure.high  # type: ignore[operator]
+
+
+def test_invalid_rounds_leave_the_statistics() -> None:
+    found = entry(cell(1, 100.0), cell(2, 5000.0, "invalid", reasons=["V7 noise"]))
+    assert found.figure is not None
+    assert (found.figure.value, found.figure.rounds, found.rounds_valid, found.rounds_measured) == (pytest.approx(100.0), 1, 1, 2)
+
+
+def test_bounds_do_not_mix_with_values() -> None:
+    found = entry(cell(1, 100.0), cell(2, 900.0, "censored"))
+    assert found.status == "valid"
+    assert found.figure is not None
+    assert found.figure.value == pytest.approx(100.0)
+
+
+def test_a_second_attempt_replaces_the_first() -> None:
+    found = entry(cell(1, 7.0, "invalid"), cell(1, 100.0, attempt=2))
+    assert (found.rounds_measured, found.rounds_valid) == (1, 1)
+
+
+@pytest.mark.parametrize("status", ["invalid", "failed", "unsupported"])
+def test_what_does_not_count_gets_no_number(status: str) -> None:
+    found = entry(cell(1, 100.0, status, reasons=["V1 why"]))
+    assert found.figure is None
+    assert words.figure(found) == status
+    assert found.reasons == ["V1 why"]
+
+
+def test_a_missing_cell_is_named() -> None:
+    assert words.figure(entry()) == "missing"
+
+
+def test_marks() -> None:
+    assert words.figure(entry(cell())) == "100"
+    assert words.figure(entry(cell(doubts=["V8 unsteady"]))) == "100?"
+    assert words.figure(entry(cell(status="censored", limit="generator"))) == "≥100"
+    assert words.limit(entry(cell())) == "cpu"
+
+
+def test_no_number_without_spread() -> None:
+    assert entry(cell(halves=[])).figure is None
+
+
+def test_one_round_shows_the_spread_of_its_halves() -> None:
+    halves = [Half(requests=90, p50_ms=1.0, service_cpu_s=0.1), Half(requests=110, p50_ms=1.0, service_cpu_s=0.1)]
+    found = entry(cell(halves=halves))
+    assert found.figure is not None
+    assert (found.figure.spread, words.spread(found)) == ("halves", "±10%")
+
+
+def test_a_journal_survives_a_torn_last_line_and_no_other() -> None:
+    lines = [cell(1).line(), cell(2).line()]
+    assert len(read_cells([*lines, lines[0][:50]])) == 2
+    with pytest.raises(ValueError, match="line 1"):
+        read_cells([lines[0][:50], lines[1]])
