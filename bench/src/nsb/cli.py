@@ -20,9 +20,11 @@ from nsb.analysis.stats import smallest_effect
 from nsb.load import ConfigurationError, chosen, load
 from nsb.model import Cell, Profile, Registry
 from nsb.progress import Screen
+from nsb.report import bare as comparing
 from nsb.report import markdown, terminal, words
 from nsb.report import show as showing
 from nsb.report.write import outputs
+from nsb.running import bare as bares
 from nsb.running import checks, host, k6, session
 from nsb.running.conformance.exchanges import answers, differences
 from nsb.running.database import DatabaseError, find_server
@@ -90,6 +92,42 @@ def bench_all(
 ) -> None:
     """Measure every default contender under every scenario and print the one table."""
     _bench(tier, contenders, scenarios, runner, rounds, seed, profile, out, resume, database_url)
+
+
+@app.command("bare")
+def bare(
+    contenders: Annotated[list[str] | None, typer.Argument(help="ids; default: the default contenders")] = None,
+    scenario: Annotated[str | None, typer.Option(help="an open scenario of /hello; default: the first")] = None,
+    pairs: Annotated[int, typer.Option(min=1, help="windows of each, in turn")] = 6,
+    warm: Annotated[float, typer.Option(min=0.1, help="seconds of warming before, for each")] = 5.0,
+    out: Out = None,
+    database_url: DatabaseUrl = None,
+) -> None:
+    """What /hello costs in CPU beside a bare program of the same framework, at the same rate on one core."""
+    registry = load(ROOT / "bench")
+    plan = _plan(registry, "smoke", ",".join(contenders or ["default"]), scenario or "default", None, 0, "1cpu")
+    asked = [s for s in plan.scenarios if s.path == "/hello" and s.model == "open"]
+    if not asked:
+        raise ConfigurationError([f"--scenario: {scenario or 'none'!r} is not an open scenario of /hello"])
+    work = workshop(ROOT, registry)
+    runnable, left_out = _runnable(work, plan)
+    services = list(dict.fromkeys(registry.contenders[name].service for name in runnable))
+    k6_program = k6.ensure(ROOT, session.go(work), _say)
+    _, failed = session.build(work, services, _say)
+    failed |= bares.build(work, [name for name in services if name not in failed], _say)
+    left_out |= {name: failed[registry.contenders[name].service] for name in runnable if registry.contenders[name].service in failed}
+    chosen_ = [registry.contenders[name] for name in runnable if name not in left_out]
+    if not chosen_:
+        _tell_left_out(left_out)
+        raise Refused("No contender can be compared on this machine; ./justw doctor says what is missing.")
+    folder = (out or ROOT / "bench" / "out" / f"bare-{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{host.facts(ROOT)['name']}").resolve()
+    with session.stage(work, plan.profile, plan.workers, len(chosen_), folder, database_url, _say) as stage:
+        study = bares.Study(asked[0], pairs, warm)
+        measured, left_out = bares.Bench(study, stage, k6_program, folder, _say).measure(chosen_, left_out)
+    console.print(comparing.grid(measured))
+    console.print(f"{asked[0].id}, {plan.workers} worker(s); {folder}/bare.json", markup=False, soft_wrap=True)
+    _tell_left_out(left_out)
+    sys.exit(INCOMPLETE if left_out else DONE)
 
 
 @app.command("bench")

@@ -61,8 +61,10 @@ class Service(Frozen):
     build: list[list[str]]
     test: list[list[str]] = []
     build_environment: dict[str, str] = {}
+    bare_build: list[list[str]] = []
+    """What the bare program needs beyond `build`."""
     bare: list[str] | None = None
-    """Starts a bare program of the same framework that answers /hello on $PORT (`just bare`)."""
+    """Starts a bare program of the same framework that answers /hello on $PORT (`just bare`); each contender's environment is passed on."""
 
 
 class Contender(Frozen):

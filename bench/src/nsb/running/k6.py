@@ -6,11 +6,11 @@ import hashlib
 import json
 import os
 import subprocess
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from nsb.model import Scenario, Timing
-from nsb.running.process import ProcessError
+from nsb.running.process import Process, ProcessError
 
 TIMEOUT_S = 60
 """Longer than any answer a cell may wait for: a capped contender is slow, not wrong."""
@@ -129,3 +129,8 @@ def _target(scenario: Scenario, base_url: str) -> dict[str, object]:
 
 def with_cell(base: Mapping[str, str], data: Mapping[str, object]) -> dict[str, str]:
     return {**base, "NSB_CELL": json.dumps(data)}
+
+
+def start(program: Path, root: Path, data: Mapping[str, object], cpus: Sequence[int], log: Path) -> Process:
+    """One k6 on those cores, told what to do. Raises ProcessError."""
+    return Process("k6", command(program, root), log, with_cell(environment(len(cpus)), data), cpus)

@@ -242,7 +242,6 @@ class Runner:
         self.stage = stage
         self.journal = journal
         self._k6 = k6_program
-        self._k6_environment = k6.environment(len(stage.placement.generator))
         self._running: dict[str, Running] = {}
 
     # --- rounds ---
@@ -291,13 +290,8 @@ class Runner:
         self._running.clear()
 
     def _generate(self, data: Mapping[str, object], name: str) -> Process:
-        return Process(
-            "k6",
-            k6.command(self._k6, self.stage.workshop.root),
-            self.journal.folder / "logs" / f"k6-{name}.log",
-            k6.with_cell(self._k6_environment, data),
-            self.stage.placement.generator,
-        )
+        log = self.journal.folder / "logs" / f"k6-{name}.log"
+        return k6.start(self._k6, self.stage.workshop.root, data, self.stage.placement.generator, log)
 
     def _warm(self, running: Running) -> None:
         summary = self.journal.folder / "k6" / "warm.json"

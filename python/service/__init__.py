@@ -1,0 +1,1 @@
+"""The Python service of No Silver Bullet; CONTRACT.md says what it must do."""

@@ -1,0 +1,61 @@
+"""/healthz, /readyz, /runtime, /stats (C1-C4)."""
+
+import asyncio
+import platform
+import threading
+from importlib.metadata import version
+from typing import Any
+
+from fastapi import Request, Response
+from fastapi.responses import JSONResponse
+
+OK = {"status": "ok"}
+
+
+async def healthz(request: Request) -> Response:
+    return JSONResponse(OK)
+
+
+async def readyz(request: Request) -> Response:
+    await request.app.state.database.ready()
+    return JSONResponse(OK)
+
+
+async def runtime(request: Request) -> Response:
+    return JSONResponse(_facts(request.app.state))
+
+
+async def stats(request: Request) -> Response:
+    return JSONResponse(request.app.state.stats.totals())
+
+
+def _facts(state: Any) -> dict[str, Any]:
+    """C3, with the values in effect."""
+    return {
+        "runtime": platform.python_implementation(),
+        "runtime_version": platform.python_version(),
+        "framework": "FastAPI",
+        "framework_version": version("fastapi"),
+        "server": f"uvicorn {version('uvicorn')}",
+        "driver": "asyncmy",
+        "driver_version": version("asyncmy"),
+        "concurrency_model": f"{type(asyncio.get_running_loop()).__module__.partition('.')[0]} event loop per process",
+        "handled_by": threading.current_thread().name,
+        "workers": state.settings.workers,
+        "pool_size": state.settings.db_pool_size,
+        "cancels_on_disconnect": True,
+        "settings": {
+            "backlog": state.server.backlog,
+            "keep_alive_s": state.server.timeout_keep_alive,
+            "max_connections": state.server.limit_concurrency,
+            "server_threads": None,
+            "db_acquire_timeout_ms": state.settings.db_acquire_timeout_ms,
+            "db_statements": "prepared",
+            "upstream_timeout_ms": state.settings.upstream_timeout_ms,
+            "upstream_max_connections": state.upstream.connector.limit or None,  # 0: no limit
+            "upstream_idle_s": state.upstream.connector._keepalive_timeout,
+            "offload": "asyncio.to_thread",
+            "heap_max_mib": None,
+            "gc": None,
+        },
+    }
