@@ -1,0 +1,88 @@
+package nosilverbullet;
+
+import jakarta.servlet.http.HttpServletRequest;
+import java.io.IOException;
+import java.net.URI;
+import java.nio.ByteBuffer;
+import java.nio.charset.CharacterCodingException;
+import java.nio.charset.StandardCharsets;
+import org.springframework.http.ResponseEntity;
+import org.springframework.web.bind.annotation.GetMapping;
+import org.springframework.web.bind.annotation.PathVariable;
+import org.springframework.web.bind.annotation.PostMapping;
+import org.springframework.web.bind.annotation.RestController;
+import tools.jackson.core.JacksonException;
+import tools.jackson.databind.JsonNode;
+
+/** C9, C10 */
+@RestController
+class Books {
+    record Book(long id, String name) {}
+
+    static final int LARGEST_BODY = 65_536;
+
+    private final Database database;
+
+    Books(Database database) {
+        this.database = database;
+    }
+
+    @GetMapping("/books/{id}")
+    Book find(@PathVariable("id") String segment) {
+        long id = Parameters.id(segment);
+        return database.book(id).orElseThrow(() -> Problem.notFound("book " + id + " does not exist"));
+    }
+
+    @PostMapping("/books")
+    ResponseEntity<Book> add(HttpServletRequest request) throws IOException {
+        requireJson(request.getContentType());
+        var name = name(parse(read(request)));
+        var book = new Book(database.add(name), name);
+        return ResponseEntity.created(URI.create("/books/" + book.id())).body(book);
+    }
+
+    /** C33: by hand, because Spring refuses parameters that it does not like. */
+    private static void requireJson(String contentType) {
+        if (contentType == null || !contentType.split(";", 2)[0].strip().equalsIgnoreCase("application/json")) {
+            throw Problem.unsupportedMediaType();
+        }
+    }
+
+    /** C34 */
+    private static byte[] read(HttpServletRequest request) throws IOException {
+        if (request.getContentLengthLong() > LARGEST_BODY) {
+            throw Problem.contentTooLarge();
+        }
+        var body = request.getInputStream().readNBytes(LARGEST_BODY + 1);
+        if (body.length > LARGEST_BODY) {
+            throw Problem.contentTooLarge();
+        }
+        return body;
+    }
+
+    /** C35: decoded first, because Jackson would accept UTF-16, too. */
+    private static JsonNode parse(byte[] body) {
+        try {
+            var text = StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(body));
+            var json = Json.MAPPER.readTree(text.toString());
+            if (!json.isMissingNode()) {
+                return json;
+            }
+        } catch (CharacterCodingException | JacksonException malformed) {
+            // is said below
+        }
+        throw Problem.badRequest("the body must be JSON in UTF-8");
+    }
+
+    /** C36 */
+    private static String name(JsonNode json) {
+        var name = json.path("name").isString() ? json.path("name").stringValue() : "";
+        boolean lonely = name.codePoints()
+                .anyMatch(point -> point >= Character.MIN_SURROGATE && point <= Character.MAX_SURROGATE);
+        int length = name.codePointCount(0, name.length());
+        if (length < 1 || length > 255 || lonely) {
+            throw Problem.unprocessableContent();
+        }
+        return name;
+    }
+}

@@ -1,0 +1,122 @@
+package nosilverbullet;
+
+import com.zaxxer.hikari.HikariConfig;
+import com.zaxxer.hikari.HikariDataSource;
+import java.sql.SQLException;
+import java.time.LocalDateTime;
+import java.time.format.DateTimeFormatter;
+import java.util.Optional;
+import java.util.function.Supplier;
+import org.springframework.dao.DataAccessException;
+import org.springframework.jdbc.CannotGetJdbcConnectionException;
+import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.jdbc.support.GeneratedKeyHolder;
+import org.springframework.stereotype.Component;
+
+/** The statements, each one execution of a prepared statement in autocommit and nothing else (C61). */
+@Component
+class Database {
+    private static final DateTimeFormatter NOW = DateTimeFormatter.ofPattern("uuuu-MM-dd HH:mm:ss.SSSSSS");
+
+    private final HikariDataSource pool;
+    private final JdbcClient client;
+
+    Database(HikariDataSource pool) {
+        this.pool = pool;
+        this.client = JdbcClient.create(pool);
+    }
+
+    /** C60, C61. Hikari opens the connections one by one in the background, with or without a database (C43). */
+    static HikariDataSource pool(Settings settings) {
+        var config = new HikariConfig();
+        config.setJdbcUrl(settings.database().url());
+        config.setUsername(settings.database().user());
+        config.setPassword(settings.database().password());
+        config.setMaximumPoolSize(settings.poolSize());
+        config.setMinimumIdle(settings.poolSize());
+        config.setConnectionTimeout(settings.acquireTimeoutMs());
+        config.setInitializationFailTimeout(-1);
+        config.setIdleTimeout(0);
+        config.setMaxLifetime(0);
+        config.setKeepaliveTime(0);
+        config.addDataSourceProperty("useServerPrepStmts", "true");
+        config.addDataSourceProperty("cachePrepStmts", "true");
+        config.addDataSourceProperty("useLocalSessionState", "true");
+        config.addDataSourceProperty("cacheServerConfiguration", "true"); // 150 connections ask once
+        config.addDataSourceProperty("characterEncoding", "UTF-8");
+        config.addDataSourceProperty("sslMode", "DISABLED");
+        config.addDataSourceProperty("allowPublicKeyRetrieval", "true"); // caching_sha2_password without TLS
+        config.addDataSourceProperty("connectTimeout", "2000");
+        return new HikariDataSource(config);
+    }
+
+    /** C2 */
+    void ping() {
+        ask(() -> client.sql("SELECT 1").query(Integer.class).single());
+    }
+
+    /** C7 */
+    String now() {
+        var now = ask(() -> client.sql("SELECT NOW(6)")
+                .query((row, number) -> row.getObject(1, LocalDateTime.class))
+                .single());
+        return NOW.format(now);
+    }
+
+    /** C8 */
+    void sleep(int ms) {
+        ask(() -> client.sql("SELECT SLEEP(?)")
+                .param(ms / 1000.0)
+                .query(Integer.class)
+                .single());
+    }
+
+    /** C9 */
+    Optional<Books.Book> book(long id) {
+        return ask(() -> client.sql("SELECT id, name FROM books WHERE id = ?")
+                .param(id)
+                .query((row, number) -> new Books.Book(row.getLong(1), row.getString(2)))
+                .optional());
+    }
+
+    /** C10: the new id, which comes with the answer to the INSERT. */
+    long add(String name) {
+        var key = new GeneratedKeyHolder();
+        ask(() -> client.sql("INSERT INTO books (name) VALUES (?)").param(name).update(key));
+        return key.getKey().longValue();
+    }
+
+    /** C4: connections lent. */
+    int inUse() {
+        return pool.getHikariPoolMXBean().getActiveConnections();
+    }
+
+    /** C4: requests that wait for a connection. */
+    int waiting() {
+        return pool.getHikariPoolMXBean().getThreadsAwaitingConnection();
+    }
+
+    /** C38: tells a database that is away from a statement that is wrong. */
+    private <T> T ask(Supplier<T> statement) {
+        try {
+            return statement.get();
+        } catch (CannotGetJdbcConnectionException none) {
+            throw Problem.database(none);
+        } catch (DataAccessException failure) {
+            if (!isLost(failure)) {
+                throw failure;
+            }
+            // Where one connection is lost the others mostly are, and nothing tests them before they are lent: all
+            // are opened anew, so that only what was in flight fails.
+            pool.getHikariPoolMXBean().softEvictConnections();
+            throw Problem.database(failure);
+        }
+    }
+
+    /** SQLSTATE class 08: the connection broke; 70100: the server killed it, as it does when it stops. */
+    private static boolean isLost(DataAccessException failure) {
+        return failure.getCause() instanceof SQLException cause
+                && cause.getSQLState() != null
+                && (cause.getSQLState().startsWith("08") || cause.getSQLState().equals("70100"));
+    }
+}
