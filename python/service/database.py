@@ -19,6 +19,7 @@ CHECK_EVERY_S = 1  # how soon lost connections are opened again
 FILL_LIMIT_S = 10  # a server that accepts but says nothing must not block the filling for ever
 STATEMENTS_PER_CONNECTION = 16  # more than there are, so that none is ever prepared twice
 AWAY = (errors.OperationalError, errors.InterfaceError, OSError, TimeoutError)
+ENDING = {1053, 1927}  # the server shuts down, or has killed the connection
 
 Result = tuple[tuple[Any, ...] | None, int]
 
@@ -63,6 +64,8 @@ class Database:
             await cursor.execute(statement, arguments)
             return (await cursor.fetchone() if cursor.description else None), cursor.lastrowid
         except AWAY as error:
+            if refused(error):
+                raise
             raise DatabaseAway from error
         finally:
             self._counters[POOL_IN_USE] -= 1
@@ -126,3 +129,9 @@ class Database:
         self._probes.discard(probe)
         if not probe.cancelled():
             probe.exception()  # seen, also where nobody waits for it any more
+
+
+def refused(error: Exception) -> bool:
+    """Whether the server answered and said no: that is no failure to reach it (C39). The driver's own codes start at 2000."""
+    code = error.args[0] if isinstance(error, errors.OperationalError) and error.args else None
+    return isinstance(code, int) and code < 2000 and code not in ENDING
