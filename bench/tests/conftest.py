@@ -51,6 +51,7 @@ def open_cell(**changes: Any) -> Observation:
         executed=None,
         before=Stats(0, 0.0, 0),
         after=Stats(2000, 2.0, 0),
+        half_cpu_s=(0.05, 0.05),
         rehearsal=False,
     )
     return bent(base, **changes)

@@ -42,6 +42,7 @@ def test_a_cell_in_order_is_valid_without_doubts() -> None:
         ({"cpu_s": {"foreign": 0.9}, "rehearsal": True}, "V7", "doubt"),
         ({"halves": (trend(1100), trend(900))}, "V8", "doubt"),
         ({"halves": (trend(2000), trend(0))}, "V8", "doubt"),
+        ({"half_cpu_s": (0.10, 0.05)}, "V8", "doubt"),
         ({"db_connections": 152}, "V9", "invalid"),
         ({"statements": 1, "executed": 4000}, "V9", "invalid"),
         ({"statements": 1, "executed": 0}, "V9", "invalid"),
@@ -64,6 +65,11 @@ def test_littles_law_over_users() -> None:
 def test_a_thread_pool_is_named_where_it_is_full() -> None:
     judgement = judge(closed_cell(2000, 600, 1.0, server_threads=200))
     assert (judgement.status, judgement.limit) == ("valid", "threads")
+
+
+def test_three_quarters_of_a_thread_pool_are_not_full_however_short_the_window() -> None:
+    threads = open_cell(rate=150, hold_s=1.0, window_s=2.0, requests=300, started=300, server_threads=200, after=Stats(300, 300.0, 0))
+    assert judge(threads).limit == "offered"
 
 
 def test_users_are_the_limit_where_all_of_them_wait() -> None:

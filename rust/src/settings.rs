@@ -88,8 +88,8 @@ fn database() -> Result<Opts, String> {
 
 fn upstream() -> Result<String, String> {
     let url = text("UPSTREAM_URL").unwrap_or_else(|| "http://127.0.0.1:9000".into());
-    let authority = url.strip_prefix("http://").unwrap_or_default();
-    let plain = !authority.contains(['/', '?', '#', '@']);
+    let authority = url.strip_prefix("http://");
+    let plain = authority.is_some_and(|authority| !authority.contains(['/', '?', '#', '@']));
     match url.parse::<Uri>().ok().and_then(|uri| uri.port_u16()) {
         Some(1..) if plain => Ok(url),
         _ => {

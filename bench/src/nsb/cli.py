@@ -479,7 +479,7 @@ def doctor() -> None:
 
 
 @app.command("test")
-def test(only: Annotated[list[str] | None, typer.Argument(help="parts; default: all")] = None) -> None:
+def run_checks(only: Annotated[list[str] | None, typer.Argument(help="parts; default: all")] = None) -> None:
     """All checks, the same as CI."""
     registry = load(ROOT / "bench")
     sys.exit(checks.run_all(ROOT, registry, only or [], console))

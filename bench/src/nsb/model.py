@@ -155,7 +155,7 @@ class Registry(Frozen):
 class Timing(Frozen):
     """The phases of one cell, in seconds from the start of k6."""
 
-    boot_s: float = 1.0
+    boot_s: float = 0.9
     """k6 needs about 0.7 s before its first request."""
     spread_s: float
     settle_s: float

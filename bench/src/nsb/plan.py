@@ -89,7 +89,7 @@ def make(
 
 
 def rows(names: Sequence[str], rounds: int, seed: int) -> tuple[tuple[str, ...], ...]:
-    """A row drawn with the seed and, in the next round, the same row reversed: over two rounds nobody is earlier than another on average."""
+    """A row drawn with the seed and, in the next round, the same row reversed: over two rounds all have one mean position."""
     draw = random.Random(seed)
     result: list[tuple[str, ...]] = []
     while len(result) < rounds:

@@ -35,7 +35,8 @@ def page(table: Table, run: dict[str, Any]) -> str:
         _footprint(table),
         "## Machine\n",
         f"{host['cpu']}, {host['cores']} cores, {host['memory_gib']} GiB, {host['system']}, kernel {host['kernel']}. "
-        f"Database {run['database']['kind']} {run['database']['version']}, {run['k6']}. Seed {run['plan']['seed']}, commit {host['commit'][:12] or 'unknown'}"
+        f"Database {run['database']['kind']} {run['database']['version']}, {run['k6']}. Seed {run['plan']['seed']}, "
+        f"commit {host['commit'][:12] or 'unknown'}"
         f"{' with uncommitted changes' if host['changed'] else ''}, started {run['started_at']}.\n",
         "## Doubts and reasons\n",
         "\n".join(f"- {line}" for line in words.doubts(table)) or "None.",

@@ -20,7 +20,7 @@ _COLOURS = {
 
 
 def grid(table: Table) -> Grid:
-    """Scenarios down, contenders across; two lines a cell: the figure, then its spread and what held it back."""
+    """Scenarios down, contenders across; in a cell the figure, its spread and, where it was not the offered load, what held it back."""
     view = Grid(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0), show_edge=False)
     view.add_column("scenario", no_wrap=True)
     for contender in table.contenders:
@@ -30,7 +30,8 @@ def grid(table: Table) -> Grid:
         for contender in table.contenders:
             entry = table.entry(contender, scenario)
             colour = _COLOURS[entry.status]
-            below = f"{words.spread(entry)} {words.limit(entry)}".strip()
-            cells.append(Text.assemble((words.figure(entry), colour), "\n", (below, "dim")))
+            spread = words.spread(entry)
+            held = "" if entry.limit == "offered" else words.limit(entry)
+            cells.append(Text.assemble((words.figure(entry), colour), "\n", (spread, "dim"), "\n" if held else "", (held, "dim")))
         view.add_row(*cells)
     return view

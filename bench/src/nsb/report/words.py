@@ -47,7 +47,8 @@ def legend(table: Table) -> list[str]:
     )
     return [
         f"Profile {table.profile}, tier {table.tier}, {table.rounds} round{'s' if table.rounds > 1 else ''}. {measured}.",
-        "The word below a figure is what held it back: offered (the load itself), cpu, threads, loop, pool, database, upstream, generator.",
+        "The word below a figure is what held it back (cpu, threads, loop, pool, database, upstream, generator); "
+        "none, or offered, is the load itself.",
         "≥ a lower bound (another program was the limit). † the contender could not sustain the rate; the figure is what it reached. "
         "? a doubt, listed below the table or in table.json.",
     ]  # fmt: skip

@@ -432,6 +432,7 @@ class Runner:
             executed=window.executed,
             before=window.before,
             after=window.after,
+            half_cpu_s=window.halves("service"),
             rehearsal=self.plan.rounds < 2,
         )
 

@@ -11,7 +11,7 @@ import subprocess
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from types import FrameType
@@ -159,7 +159,8 @@ class Launcher:
 
 def conform(stage: Stage, contender: Contender, say: Callable[[str], None]) -> list[Outcome]:
     """Every rule of the contract against one contender."""
-    launcher = Launcher(stage, contender)
+    # Answers do not depend on the number of cores; a JVM that starts a dozen times does: here it may use them all.
+    launcher = Launcher(replace(stage, placement=host.placement("ncpu")), contender)
     bed = Bed(launcher, stage.database, stage.upstream_url, contender.id, POOL_SIZE, stage.workers)
     try:
         return check(bed, say)

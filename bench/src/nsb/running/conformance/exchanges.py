@@ -135,7 +135,7 @@ def xorshift(rounds: int) -> int:
 
 
 def exchanges() -> list[Exchange]:
-    """Every request that has one answer, with the database seeded and the upstream there. None takes longer than 1 s."""
+    """Every request that has one answer while database and upstream are there; none takes longer than a second."""
     table = [*_plain(), *_paths(), *_methods(), *_parameters(), *_bodies()]
     twice = [title for title, number in Counter(exchange.title for exchange in table).items() if number > 1]
     assert not twice, f"exchanges with one title: {twice}"
@@ -249,8 +249,10 @@ def _missing_book(number: int) -> Answer:
 
 # What is not a whole number of C22: signs, zeros before, spaces, other scripts' digits, what some parsers take besides.
 NOT_WHOLE: Final = (
-    "", "-1", "-0", "%2B1", "+1", "01", "00", "%201", "1%20", "1+", "1%0A", "1%00", "1.0", "1.", ".5", "1e3", "1E0", "0x10",
-    "1_000", "1,000", "1%2C0", "%D9%A3", "%EF%BC%91", "1%EF%BC%90", "NaN", "Infinity", "null", "true", "%27%27", "%FF",
+    "", "-1", "-0", "%2B1", "+1", "01", "00", "%201", "1%20", "1+", "1%0A", "1%00", "1.0", "1.", ".5", "1e3", "1E0",
+    "0x10",
+    "1_000", "1,000", "1%2C0", "%D9%A3", "%EF%BC%91", "1%EF%BC%90", "NaN", "Infinity", "null", "true", "%27%27",
+    "%FF",
     "18446744073709551617", "99999999999999999999999999999999999999",
 )  # fmt: skip
 
@@ -374,12 +376,16 @@ def _sizes() -> Iterator[Exchange]:
 MALFORMED: Final = (
     b"", b" ", b"{", b"}", b"[", b"nul", b"nulll", b"x", b"'x'", b'{"name":"x"', b'{"name":"x"}}', b'{"name":"x"} x',
     b'{"name":"x"}{"name":"x"}', b'{"name":"x"},', b'{"name":"x",}', b'{"name":"x" "y":1}', b'{"name"}', b'{"name":}',
-    b'{name:"x"}', b"{'name':'x'}", b'{"name":\'x\'}', b'{"name":NaN}', b'{"name":"x","y":NaN}', b'{"name":"x","y":Infinity}',
+    b'{name:"x"}', b"{'name':'x'}", b'{"name":\'x\'}', b'{"name":NaN}', b'{"name":"x","y":NaN}',
+    b'{"name":"x","y":Infinity}',
     b'{"name":"x","y":-Infinity}', b'{"name":"x","y":undefined}', b'{"name":"x","y":True}', b'{"name":"x","y":01}',
-    b'{"name":"x","y":+1}', b'{"name":"x","y":1.}', b'{"name":"x","y":.5}', b'{"name":"x","y":0x1}', b'{"name":"x","y":1e}',
-    b'{"name":"x","y":-}', b'{"name":"x"}/**/', b'{"name":"x"}//', b'{"name":"a\nb"}', b'{"name":"a\tb"}', b'{"name":"a\x00b"}',
+    b'{"name":"x","y":+1}', b'{"name":"x","y":1.}', b'{"name":"x","y":.5}', b'{"name":"x","y":0x1}',
+    b'{"name":"x","y":1e}',
+    b'{"name":"x","y":-}', b'{"name":"x"}/**/', b'{"name":"x"}//', b'{"name":"a\nb"}', b'{"name":"a\tb"}',
+    b'{"name":"a\x00b"}',
     b'{"name":"x","a\nb":1}', b'{"name":"\\x"}', b'{"name":"\\u12"}', b'{"name":"\\u123g"}', b'{"name":"\\U0041"}',
-    b'{"name":"x","y":[1,]}', b'{"name":"x","y":[1 2]}', b'{"name":"x","y":[}', b'{"name":"x"}\x0c', b'{"name":"x"}\xc2\xa0',
+    b'{"name":"x","y":[1,]}', b'{"name":"x","y":[1 2]}', b'{"name":"x","y":[}', b'{"name":"x"}\x0c',
+    b'{"name":"x"}\xc2\xa0',
     b'{"name":"x"}\x00', b"name=x",
 )  # fmt: skip
 NOT_UTF_8: Final = (
@@ -408,8 +414,10 @@ def _malformed() -> Iterator[Exchange]:
 
 
 NAMES: Final = (
-    "x", "<b>&amp;'\"\\/</b>", "Füße, 한국어, عربي", "😀", "e\u0301", "a\tb\nc\rd", "\u0000", "\u0008\u000c", "\u0001\u001f",
-    "\u007f\u0080\u009f", "\u2028\u2029", "\ufeffx", "\ufffd\uffff", " x ", "x   ", "%s%d?", "'; DROP TABLE books; --", "null", "\U0010ffff",
+    "x", "<b>&amp;'\"\\/</b>", "Füße, 한국어, عربي", "😀", "e\u0301", "a\tb\nc\rd", "\u0000", "\u0008\u000c",
+    "\u0001\u001f",
+    "\u007f\u0080\u009f", "\u2028\u2029", "\ufeffx", "\ufffd\uffff", " x ", "x   ", "%s%d?",
+    "'; DROP TABLE books; --", "null", "\U0010ffff",
 )  # fmt: skip
 
 
@@ -440,13 +448,17 @@ def _names() -> Iterator[Exchange]:
     ):
         yield _post("C23", title, body, created(name))
     for title, body in (
-        ("an array", b"[]"), ("an array of one", b'[{"name":"x"}]'), ("a string", b'"name"'), ("a number", b"1"), ("null", b"null"),
+        ("an array", b"[]"), ("an array of one", b'[{"name":"x"}]'), ("a string", b'"name"'), ("a number", b"1"),
+        ("null", b"null"),
         ("true", b"true"), ("no name", b"{}"), ("an empty name", b'{"name":""}'), ("null as name", b'{"name":null}'),
-        ("a number as name", b'{"name":1}'), ("true as name", b'{"name":true}'), ("an array as name", b'{"name":["x"]}'),
+        ("a number as name", b'{"name":1}'), ("true as name", b'{"name":true}'),
+        ("an array as name", b'{"name":["x"]}'),
         ("an object as name", b'{"name":{"name":"x"}}'), ("Name", b'{"Name":"x"}'), ("NAME", b'{"NAME":"x"}'),
-        ("equal keys, the last one wrong", b'{"name":"x","name":1}'), ("equal keys, the last one empty", b'{"name":"x","name":""}'),
+        ("equal keys, the last one wrong", b'{"name":"x","name":1}'),
+        ("equal keys, the last one empty", b'{"name":"x","name":""}'),
         ("a lone high surrogate", b'{"name":"\\ud800"}'), ("a lone low surrogate", b'{"name":"x\\udc00y"}'),
-        ("surrogates the wrong way round", b'{"name":"\\ude00\\ud83d"}'), ("a high surrogate, then a letter", b'{"name":"\\ud83dx"}'),
+        ("surrogates the wrong way round", b'{"name":"\\ude00\\ud83d"}'),
+        ("a high surrogate, then a letter", b'{"name":"\\ud83dx"}'),
     ):  # fmt: skip
         yield _post("C36", title, body, problem(422, WRONG_NAME))
 

@@ -1,4 +1,4 @@
-"""The service's neighbours as the rules need them: a look into the database, and stand-ins that can be away, mute or wrong."""
+"""The neighbours as the rules need them: a look into the database, and stand-ins that can be away, mute or wrong."""
 
 from __future__ import annotations
 
@@ -86,13 +86,16 @@ class Forwarder:
         self._towards = (host, port)
         self._ends: set[socket.socket] = set()
         self._lock = threading.Lock()
-        self._mute = False
+        self._mute = self._listens = False
         self._door = _bound(0)  # bound and not listening: the port is ours and refuses
         self.port = int(self._door.getsockname()[1])
 
     def open(self) -> None:
         self._mute = False
-        self._listen()
+        if not self._listens:
+            self._listens = True
+            self._door.listen(1024)
+            threading.Thread(target=self._accept, args=(self._door,), daemon=True).start()
 
     def mute(self) -> None:
         """Lets new ones in and says nothing on any connection."""
@@ -109,14 +112,11 @@ class Forwarder:
         for end in ends:
             _cut(end)
         self._door = _bound(self.port)
+        self._listens = False
 
     def close(self) -> None:
         self.away()
         self._door.close()
-
-    def _listen(self) -> None:
-        self._door.listen(1024)
-        threading.Thread(target=self._accept, args=(self._door,), daemon=True).start()
 
     def _accept(self, door: socket.socket) -> None:
         while True:

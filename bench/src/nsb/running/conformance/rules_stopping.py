@@ -12,6 +12,7 @@ import psutil
 
 from nsb.running.conformance import kernel
 from nsb.running.conformance.bed import LaunchFailed
+from nsb.running.conformance.exchanges import MOST_MS
 from nsb.running.conformance.suite import Case, Stage, Stand, rule, until
 from nsb.running.conformance.wire import Connection, Flight, NoAnswer, Reply, ask, get
 
@@ -83,6 +84,10 @@ def _refuses(url: str) -> bool:
 @rule("C41", "SIGINT: ends within 8 s although requests would last longer", Stage.DEFAULTS)
 def interrupted(stand: Stand, case: Case) -> None:
     processes = kernel.family_of(stand.service.pid)
+    before = stand.stats()["in_flight"]
+    flight = stand.fly(*[f"/sleep?ms={MOST_MS}"] * 3)
+    seen = until(stand.stats, lambda stats: stats["in_flight"] >= before + 3, 2)
+    case.least("in_flight before", seen["in_flight"], before + 3)
     began = time.monotonic()
     stand.service.signal(signal.SIGINT)
     until(lambda: _gone(processes), lambda gone: gone, FINISH_S + END_S)
@@ -91,9 +96,7 @@ def interrupted(stand: Stand, case: Case) -> None:
     case.equal("processes that stay", [process.pid for process in processes if _runs(process)], [])
     code = stand.service.stop()
     case.holds(code in (0, 130, -signal.SIGINT), "exit code", code, "0 or 130")
-    flight = stand.seen.get("flight")
-    if isinstance(flight, Flight):
-        flight.outcomes()
+    flight.outcomes()
 
 
 @rule("C42", "a wrong setting ends the start with 2 and a sentence", Stage.START)

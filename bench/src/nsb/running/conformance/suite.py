@@ -9,7 +9,7 @@ import traceback
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
@@ -78,7 +78,6 @@ class Stand:
     settings: Mapping[str, str]
     forwarder: Forwarder | None = None
     wrong_upstream: WrongUpstream | None = None
-    seen: dict[str, Any] = field(default_factory=dict)  # what an earlier rule leaves for a later one
 
     @property
     def url(self) -> str:

@@ -14,7 +14,7 @@ from types import TracebackType
 from typing import Any
 from urllib.parse import urlsplit
 
-PATIENCE_S = 30.0  # the longest wait for one answer; a rule that fails must not hang the suite
+PATIENCE_S = 15.0  # the longest wait for one answer: a rule that fails must not hang the suite
 LINE_END = b"\r\n"
 
 
