@@ -108,16 +108,15 @@ class Pool:
         self.changed = threading.Condition()
         self.idle: list[Any] = []
         self.open = self.in_use = self.waiting = 0
-        self.was_full = False
+        self.lost = False
         threading.Thread(target=self.keep_full, daemon=True).start()
 
     def keep_full(self) -> None:
         size = POOL_SIZE + 1 if MODE == "one connection more" else POOL_SIZE
-        while MODE != "never recovers" or not self.was_full:
+        while MODE != "never recovers" or not self.lost:
             with self.changed:
                 missing = size - self.open
                 if not missing:
-                    self.was_full = True
                     self.changed.wait(0.1)
                     continue
             try:
@@ -143,7 +142,7 @@ class Pool:
         with self.changed:
             self.waiting += 1
             try:
-                limit = None if MODE == "waits for ever" else within_s
+                limit = None if MODE == "waits for ever" and self.open else within_s
                 if not self.changed.wait_for(lambda: self.idle, limit):
                     raise NO_DATABASE
             finally:
@@ -174,6 +173,7 @@ class Pool:
                     self.idle.append(connection)
                 else:
                     self.open -= 1
+                    self.lost = True
                 self.changed.notify_all()
 
     def query(self, statement: str, *arguments: object, within_s: float = ACQUIRE_S) -> tuple[Any, int]:
@@ -528,7 +528,7 @@ def main() -> None:
     if MODE != "goes on accepting":
         server.shutdown()
         server.server_close()
-    end = time.monotonic() + (60 if MODE == "waits for everybody" else 0 if MODE == "drops what is in flight" else 7.5)
+    end = time.monotonic() + (16 if MODE == "waits for everybody" else 0 if MODE == "drops what is in flight" else 7.5)
     while STATS.in_flight and time.monotonic() < end:
         time.sleep(0.02)
     time.sleep(0.05)

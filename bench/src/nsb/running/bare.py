@@ -127,6 +127,7 @@ class Bench:
             generator.wait(self._study.warm_s + 30)
         finally:
             generator.end(1)
+        running.process.pin(self._stage.placement.service)
         running.process.freeze()
 
     def _window(self, running: Running, number: int) -> Half:

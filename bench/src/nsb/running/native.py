@@ -105,6 +105,7 @@ class Stage:
     def start(self, contender: Contender, changes: Mapping[str, str] | None = None, wait_for: str = "/readyz") -> Running:
         """Start a contender on a free port and wait until `wait_for` answers 200.
 
+        It may use all cores until it is warm: code compilers and class loaders are not what the windows measure.
         Raises Died where the process ends or is not ready in time.
         """
         port = free_port()
@@ -118,8 +119,7 @@ class Stage:
             self.workshop.fill(contender.run, service, self.workers),
             log,
             environment,
-            self.placement.service,
-            self.workshop.root / service.folder,
+            folder=self.workshop.root / service.folder,
         )
         asked = environment["PORT"]
         running = Running(contender, process, f"http://127.0.0.1:{asked if asked.isdecimal() else port}")
@@ -301,6 +301,7 @@ class Runner:
             generator.wait(self.plan.tier.warm_s + 30)
         finally:
             generator.end(1)
+        running.process.pin(self.stage.placement.service)
 
     def _drain(self, running: Running, deadline_s: float) -> None:
         reader = StatsReader(running.base_url)

@@ -105,6 +105,11 @@ class Process:
         except psutil.NoSuchProcess:
             return []
 
+    def pin(self, cpus: Sequence[int]) -> None:
+        """Keep the whole tree on these cores from now on: every thread there is, and so every thread they will start."""
+        for pid in self.tree():
+            pin(pid, cpus)
+
     def signal_group(self, number: int) -> None:
         with contextlib.suppress(ProcessLookupError):
             os.killpg(self.pid, number)
@@ -144,6 +149,15 @@ class Process:
             text = self.log.read_text(encoding="utf-8", errors="replace").strip()
             return "\n".join(text.splitlines()[-lines:])
         return ""
+
+
+def pin(pid: int, cpus: Sequence[int]) -> None:
+    """Set the cores of all threads of a process; twice, for threads that were being started meanwhile."""
+    for _ in range(2):
+        with contextlib.suppress(FileNotFoundError):
+            for thread in Path(f"/proc/{pid}/task").iterdir():
+                with contextlib.suppress(ProcessLookupError):
+                    os.sched_setaffinity(int(thread.name), cpus)
 
 
 def cpu_s(pids: Sequence[int]) -> float:

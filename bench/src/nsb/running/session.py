@@ -11,7 +11,7 @@ import subprocess
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from types import FrameType
@@ -25,7 +25,7 @@ from nsb.running.conformance.suite import check
 from nsb.running.database import provide
 from nsb.running.journal import Journal
 from nsb.running.native import Died, Running, Stage
-from nsb.running.process import ProcessError
+from nsb.running.process import ProcessError, pin
 from nsb.running.tools import BuildError, Workshop
 
 UPSTREAM_BUILD = ["build", "-trimpath"]
@@ -159,8 +159,7 @@ class Launcher:
 
 def conform(stage: Stage, contender: Contender, say: Callable[[str], None]) -> list[Outcome]:
     """Every rule of the contract against one contender."""
-    # Answers do not depend on the number of cores; a JVM that starts a dozen times does: here it may use them all.
-    launcher = Launcher(replace(stage, placement=host.placement("ncpu")), contender)
+    launcher = Launcher(stage, contender)
     bed = Bed(launcher, stage.database, stage.upstream_url, contender.id, POOL_SIZE, stage.workers)
     try:
         return check(bed, say)
@@ -222,15 +221,9 @@ def stage(
         server = provide(database_url, folder / "database", cache, contenders * (POOL_SIZE + 50) + 100, say)
         stack.callback(server.close)
         if server.pid is not None:
-            _pin(server.pid, place.database)
+            pin(server.pid, place.database)
         upstream, url = stack.enter_context(native.upstream(program, place.upstream, folder / "logs"))
         yield Stage(workshop, place, workers, server, upstream, url, folder / "logs")
-
-
-def _pin(pid: int, cpus: Sequence[int]) -> None:
-    for thread in Path(f"/proc/{pid}/task").iterdir():
-        with contextlib.suppress(ProcessLookupError):
-            os.sched_setaffinity(int(thread.name), cpus)
 
 
 # --- a run -----------------------------------------------------------------------------------------------------------

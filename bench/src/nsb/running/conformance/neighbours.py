@@ -14,6 +14,7 @@ from urllib.parse import quote, unquote, urlsplit, urlunsplit
 
 import pymysql
 
+LATE_S = 6.0  # of an upstream: well beyond the UPSTREAM_TIMEOUT_MS of the rules
 # What one look at the counters itself adds to them.
 LOOK = Counter({"Com_show_status": 1, "Questions": 1})
 
@@ -203,7 +204,7 @@ class _UpstreamHandler(BaseHTTPRequestHandler):
         if behaviour == "every second fails":
             behaviour = 500 if len(upstream.targets) % 2 == 0 else 200
         if behaviour == "late":
-            upstream.goodbye.wait(20)
+            upstream.goodbye.wait(LATE_S)
         if behaviour == "close":
             self.close_connection = True
             return

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from contextlib import ExitStack
 from typing import Final
 
-from nsb.running.conformance.exchanges import MOST_MS, Answer, answer_of, ok, problem
+from nsb.running.conformance.exchanges import Answer, answer_of, ok, problem
 from nsb.running.conformance.neighbours import Forwarder, WrongUpstream
-from nsb.running.conformance.suite import EARLY_S, Case, Stage, Stand, holds_for, rule, until
-from nsb.running.conformance.wire import Connection, Flight, Request, get, post_json
+from nsb.running.conformance.suite import EARLY_S, Case, Stage, Stand, rule, until
+from nsb.running.conformance.wire import Flight, Request, get, post_json
 
 READY_WITHIN_S: Final = 3.0  # the contract gives 2 s (C2); the rest is the machine's
 BACK_WITHIN_S: Final = 20.0
@@ -172,14 +171,3 @@ def internal_error(stand: Stand, case: Case) -> None:
         case.equal(f"{request.method} {request.target} without a table", got, wanted)
     said = until(lambda: stand.service.stderr_tail, lambda tail: tail.strip() != "", 3)
     case.holds(said.strip() != "", "stderr", "nothing", "the cause")
-
-
-@rule("C22", "the longest waits are allowed", Stage.DEFAULTS)
-def longest_waits(stand: Stand, case: Case) -> None:
-    targets = (f"/sleep?ms={MOST_MS}", f"/sleep-query?ms={MOST_MS}")
-    with ExitStack() as stack:
-        for target in targets:
-            stack.enter_context(Connection(stand.url)).send(get(target))
-        until(stand.stats, lambda stats: stats["in_flight"] == len(targets), 5)
-        seen = holds_for(stand.stats, lambda stats: stats["in_flight"] == len(targets), 0.2)
-    case.equal("in_flight", seen["in_flight"], len(targets))

@@ -7,7 +7,7 @@ import socket
 import time
 from collections.abc import Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from http.client import HTTPException, HTTPResponse
 from types import TracebackType
@@ -121,9 +121,9 @@ class Connection:
         """One answer; raises NoAnswer where none comes or the connection ends within it."""
         began = time.monotonic() if began is None else began
         try:
-            response = HTTPResponse(self.socket, method=method)
-            response.begin()
-            body = response.read()
+            with closing(HTTPResponse(self.socket, method=method)) as response:
+                response.begin()
+                body = response.read()
         except (OSError, HTTPException) as error:
             raise NoAnswer(f"{type(error).__name__}: {error}") from error
         ended = time.monotonic()
