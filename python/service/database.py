@@ -132,6 +132,6 @@ class Database:
 
 
 def refused(error: Exception) -> bool:
-    """Whether the server answered and said no: that is no failure to reach it (C39). The driver's own codes start at 2000."""
+    """Whether the server answered and said no (C39): it was reached. The driver's own codes start at 2000."""
     code = error.args[0] if isinstance(error, errors.OperationalError) and error.args else None
     return isinstance(code, int) and code < 2000 and code not in ENDING

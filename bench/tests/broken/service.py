@@ -113,7 +113,7 @@ class Pool:
 
     def keep_full(self) -> None:
         size = POOL_SIZE + 1 if MODE == "one connection more" else POOL_SIZE
-        while MODE != "never recovers" or not self.lost:
+        while True:
             with self.changed:
                 missing = size - self.open
                 if not missing:
@@ -139,6 +139,8 @@ class Pool:
 
     @contextmanager
     def lent(self, within_s: float) -> Iterator[Any]:
+        if MODE == "never recovers" and self.lost:
+            raise NO_DATABASE
         with self.changed:
             self.waiting += 1
             try:

@@ -11,7 +11,7 @@ from nsb.running.conformance.suite import EARLY_S, Case, Stage, Stand, rule, unt
 from nsb.running.conformance.wire import Flight, Request, get, post_json
 
 READY_WITHIN_S: Final = 3.0  # the contract gives 2 s (C2); the rest is the machine's
-BACK_WITHIN_S: Final = 20.0
+BACK_WITHIN_S: Final = 15.0
 NO_DATABASE: Final = problem(503, "the database did not answer")
 NO_UPSTREAM: Final = problem(502, "the upstream did not answer")
 INTERNAL: Final = problem(500, "internal error")
@@ -102,6 +102,8 @@ def comes(stand: Stand, case: Case) -> None:
 def _ready_again(stand: Stand, case: Case) -> None:
     status = until(lambda: stand.ask("/readyz").status, lambda seen: seen == 200, BACK_WITHIN_S)
     case.equal("/readyz when the database is there", status, 200)
+    if status != 200:
+        return
     reply = until(lambda: stand.ask("/books/1"), lambda seen: seen.status == 200, BACK_WITHIN_S)
     case.equal("/books/1 when the database is there", reply.text, '{"id":1,"name":"Book 1"}')
 
@@ -111,6 +113,8 @@ def acquire_limit(stand: Stand, case: Case) -> None:
     # The pool fills in the background after the database came; a connection that is still opened is not free either.
     _forwarder(stand).open()
     _ready_again(stand, case)
+    if case.findings:
+        return
     before = stand.quiet()
     enough = 8 * stand.pool_size  # so that no worker's part of the pool stays free
     flight = stand.fly(*["/slow-query?ms=4000"] * enough)
@@ -147,6 +151,8 @@ def comes_back(stand: Stand, case: Case) -> None:
     _alive_not_ready(stand, case, "after the database went away")
     _forwarder(stand).open()
     _ready_again(stand, case)
+    if case.findings:
+        return
     # every connection there is works again, or is replaced
     replies = until(lambda: stand.fly(*["/books/1"] * 20).land(), lambda seen: {one.status for one in seen} == {200}, BACK_WITHIN_S)
     case.equal("answers when the database is back", Counter(reply.status for reply in replies), {200: 20})
