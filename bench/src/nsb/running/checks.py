@@ -12,6 +12,7 @@ from pathlib import Path
 from rich.console import Console
 
 from nsb.model import Registry
+from nsb.running.session import build
 from nsb.running.tools import BuildError, Workshop, workshop
 
 
@@ -74,10 +75,13 @@ def _service(work: Workshop, name: str) -> str | None:
     lacks = work.lacks(service)
     if lacks:
         return "; ".join(lacks)
+    _, failed = build(work, [name], lambda _: None)
+    if failed:
+        return failed[name]
     log = work.root / ".tools" / "built" / f"{name}-test.log"
     log.unlink(missing_ok=True)
     try:
-        work.run_steps(name, [*service.build, *service.test], log, lambda _: None)
+        work.run_steps(name, service.test, log, lambda _: None)
     except BuildError as error:
         return str(error)
     tail = [line for line in log.read_text(encoding="utf-8", errors="replace").splitlines() if line.strip()][-3:]
