@@ -61,7 +61,7 @@ function matches(pattern, body, id) {
   return body !== null && body.startsWith(expected.slice(0, star)) && body.endsWith(expected.slice(star + 1));
 }
 
-// A fixed pseudo-random walk over the ids (Knuth's multiplicative hash), the same in every run and for every contender.
+// A fixed pseudo-random walk over the ids (Knuth's multiplicative hash), the same for every contender of a run (the seed is the run's).
 function idOf(n, ids) {
   return 1 + (((n + cell.seed) * 2654435761) % 4294967296) % ids;
 }

@@ -35,7 +35,6 @@ def open_cell(**changes: Any) -> Observation:
         hold_s=0.0,
         holds=None,
         statements=0,
-        db_statements="prepared",
         window_s=2.0,
         exit_code=0,
         load=load_,
@@ -52,6 +51,7 @@ def open_cell(**changes: Any) -> Observation:
         before=Stats(0, 0.0, 0),
         after=Stats(2000, 2.0, 0),
         half_cpu_s=(0.05, 0.05),
+        database_known=True,
         rehearsal=False,
     )
     return bent(base, **changes)

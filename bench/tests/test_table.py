@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from nsb.analysis import table
 from nsb.model import Cell, Half, Latency, read_cells
 from nsb.report import words
+from nsb.running.journal import cut_torn_tail
 
 RUN: dict[str, Any] = {
     "plan": {
@@ -93,3 +95,32 @@ def test_a_journal_survives_a_torn_last_line_and_no_other() -> None:
     assert len(read_cells([*lines, lines[0][:50]])) == 2
     with pytest.raises(ValueError, match="line 1"):
         read_cells([lines[0][:50], lines[1]])
+
+
+def test_a_rate_that_was_not_sustained_shows_what_it_reached() -> None:
+    run = {"plan": {**RUN["plan"], "models": {"max": "open"}, "headlines": {"max": "p50"}}}
+    found = table.make(run, [cell(1, 98.0, "censored", model="open", limit="loop")]).entry("a", "max")
+    assert (found.headline, words.figure(found), words.limit(found)) == ("throughput", "98.0/s†", "loop")
+
+
+def test_rounds_that_do_not_count_are_shown_beside_the_figure() -> None:
+    found = entry(cell(1, 100.0), cell(2, 5000.0, "invalid", reasons=["V7 noise"]))
+    assert words.spread(found).endswith("1/2")
+    assert words.figure(found) == "100?"
+
+
+def test_who_was_left_out_stands_below_the_table() -> None:
+    made = table.make({**RUN, "left_out": {"b": "no such tool"}}, [cell()])
+    assert "Left out: b: no such tool" in words.legend(made)
+
+
+def test_a_torn_tail_is_cut_before_a_run_goes_on(tmp_path: Path) -> None:
+    file = tmp_path / "cells.jsonl"
+    whole = cell(1).line() + "\n"
+    for torn in ("", whole[:80], whole.rstrip("\n")):
+        file.write_text(whole + torn)
+        cut_torn_tail(tmp_path)
+        assert file.read_text() == whole
+    file.write_text(whole[:30])
+    cut_torn_tail(tmp_path)
+    assert file.read_text() == ""

@@ -22,17 +22,17 @@ from nsb.model import Cell, Profile, Registry
 from nsb.progress import Screen
 from nsb.report import bare as comparing
 from nsb.report import markdown, terminal, words
-from nsb.report import show as showing
-from nsb.report.write import outputs
 from nsb.running import bare as bares
 from nsb.running import checks, host, k6, session
+from nsb.running import show as showing
 from nsb.running.conformance.exchanges import answers, differences
 from nsb.running.database import DatabaseError, find_server
-from nsb.running.journal import Journal, JournalError, read_run, write_whole
+from nsb.running.journal import Journal, JournalError, cut_torn_tail, read_run, write_whole
 from nsb.running.native import Died, Stage
-from nsb.running.process import ProcessError
+from nsb.running.outputs import outputs
+from nsb.running.process import ProcessError, port_is_free
 from nsb.running.session import Interrupted, Refused
-from nsb.running.tools import Found, Workshop, workshop
+from nsb.running.tools import BuildError, Found, Workshop, workshop
 
 DONE, INCOMPLETE, USAGE, REFUSED = 0, 1, 2, 3
 ROOT = Path(__file__).resolve().parents[3]
@@ -63,11 +63,11 @@ def main() -> None:
         for mistake in error.mistakes:
             errors.print(mistake, markup=False)
         sys.exit(USAGE)
-    except (Refused, ProcessError, DatabaseError, Died) as error:
+    except (Refused, ProcessError, DatabaseError, Died, JournalError, BuildError) as error:
         errors.print(str(error), markup=False)
         sys.exit(REFUSED)
-    except JournalError as error:
-        errors.print(str(error), markup=False)
+    except OSError as error:  # a full disk, a folder without rights
+        errors.print(f"{error.filename or 'the machine'}: {error.strerror}", markup=False)
         sys.exit(REFUSED)
     except Interrupted as stop:
         errors.print("stopped; what was measured is kept")
@@ -163,7 +163,9 @@ def _bench(
     if runner not in ("auto", "native"):
         raise ConfigurationError([f"--runner: {runner!r} is not one of auto, native (compose comes with a later version)"])
     already: list[Cell] = []
+    before: dict[str, Any] | None = None
     if resume is not None:
+        cut_torn_tail(resume)
         before, already = read_run(resume)
         plan = _resumed(registry, before, resume)
         out = resume
@@ -172,10 +174,12 @@ def _bench(
     folder = out or ROOT / "bench" / "out" / f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{host.facts(ROOT)['name']}"
     if resume is None and (folder / "cells.jsonl").exists():
         raise ConfigurationError([f"--out: {folder} already holds a run; go on with --resume {folder}, or name another folder"])
-    sys.exit(_run(registry, plan, folder.resolve(), already, database_url))
+    sys.exit(_run(registry, plan, folder.resolve(), already, before, database_url))
 
 
-def _run(registry: Registry, plan: plans.Plan, folder: Path, already: list[Cell], database_url: str | None) -> int:
+def _run(
+    registry: Registry, plan: plans.Plan, folder: Path, already: list[Cell], before: dict[str, Any] | None, database_url: str | None
+) -> int:
     work = workshop(ROOT, registry)
     journal = Journal(folder)
     began = time.monotonic()
@@ -207,7 +211,7 @@ def _run(registry: Registry, plan: plans.Plan, folder: Path, already: list[Cell]
             plan.seed,
             plan.rounds,
         )
-        announced = plan.seconds()
+        announced = plan.measuring_s
         console.print(
             f"{plan.cells} cells: {len(plan.contenders)} contenders × {len(plan.scenarios)} scenarios × {plan.rounds} rounds, "
             f"about {announced / 60:.0f} minutes; profile {plan.profile}, seed {plan.seed}; {folder}",
@@ -215,6 +219,8 @@ def _run(registry: Registry, plan: plans.Plan, folder: Path, already: list[Cell]
         )
         facts = session.run_facts(plan, stage, k6_program, build_s, announced)
         facts["left_out"] = left_out
+        if before is not None:
+            facts = _sitting(before, facts, left_out)
         journal.facts(facts)
         started = time.monotonic()
         screen = Screen(console, plan, lambda cells: tables.make(facts, cells), already)
@@ -238,11 +244,12 @@ def _run(registry: Registry, plan: plans.Plan, folder: Path, already: list[Cell]
     console.print(
         f"Build {build_wall:.0f} s; measured in {wall / 60:.1f} minutes, announced {announced / 60:.1f}, retries {result.retries_s:.0f} s"
     )
-    missing = [e for e in table.entries if e.status in ("invalid", "failed", "missing")]
+    missing = [e for e in table.entries if e.status != "unsupported" and e.rounds_valid + e.rounds_censored < plan.rounds]
     _tell_left_out(left_out)
     for entry in missing:
-        console.print(f"{entry.scenario} · {entry.contender}: {entry.status}: {'; '.join(entry.reasons)}", markup=False)
-    return INCOMPLETE if missing or left_out else DONE
+        counting = f"{entry.rounds_valid + entry.rounds_censored} of {plan.rounds} rounds count"
+        console.print(f"{entry.scenario} · {entry.contender}: {counting}: {'; '.join([*entry.reasons, *entry.doubts])}", markup=False)
+    return INCOMPLETE if missing or facts["left_out"] else DONE
 
 
 def _runnable(work: Workshop, plan: plans.Plan) -> tuple[list[str], dict[str, str]]:
@@ -336,11 +343,14 @@ def _plan(
 def _resumed(registry: Registry, run: dict[str, Any], folder: Path) -> plans.Plan:
     """The plan of an interrupted run. Raises Refused where the machine or the code is another one."""
     now = host.facts(ROOT)
-    changed = [key for key in ("name", "commit", "cores", "kernel") if run["host"].get(key) != now[key]]
+    changed = [key for key in ("name", "commit", "changed", "cores", "kernel") if run["host"].get(key) != now[key]]
     if changed:
         what = "; ".join(f"{key} was {run['host'].get(key)}, is {now[key]}" for key in changed)
         raise Refused(f"{folder} cannot be resumed here: {what}. Start a new run.")
     old = run["plan"]
+    gone = [name for name in (*old["contenders"], *old["scenarios"]) if name not in {**registry.contenders, **registry.scenarios}]
+    if gone:
+        raise Refused(f"{folder} cannot be resumed: {', '.join(gone)} is not in the registry any more. Start a new run.")
     return plans.make(
         registry,
         old["tier"],
@@ -351,6 +361,16 @@ def _resumed(registry: Registry, run: dict[str, Any], folder: Path) -> plans.Pla
         old["seed"],
         old["rounds"],
     )
+
+
+def _sitting(before: dict[str, Any], now: dict[str, Any], left_out: dict[str, str]) -> dict[str, Any]:
+    """run.json of a resumed run: the first sitting's facts stand, the new one is added. Raises Refused where they do not fit together."""
+    if left_out:
+        raise Refused(f"the run cannot go on without {', '.join(left_out)}: {'; '.join(left_out.values())}")
+    if now["database"] != before["database"]:
+        raise Refused(f"the run began on {before['database']}, here is {now['database']}: start a new run")
+    sittings = [*before.get("sittings", []), {"started_at": now["started_at"], "build_s": now["build_s"]}]
+    return {**before, "sittings": sittings}
 
 
 @app.command("plan")
@@ -374,7 +394,7 @@ def show_plan(
     place = host.placement(plan.profile).as_facts()
     console.print("Cores: " + ", ".join(f"{role} {cores}" for role, cores in place.items()), markup=False)
     console.print(
-        f"Time: {plan.seconds() / 60:.1f} minutes after the build, and {plans.CONFORMANCE_S:.0f} s for each contender "
+        f"Time: {plan.seconds(0) / 60:.1f} minutes after the build, and {plans.CONFORMANCE_S:.0f} s for each contender "
         "whose build has not passed the contract yet",
         markup=False,
     )
@@ -466,8 +486,12 @@ def doctor() -> None:
         found = work.found.get(name)
         text = f"{found.version} ({found.path})" if isinstance(found, Found) else work.missing[name].sentence
         console.print(f"  {name:8} {text}", markup=False)
-    console.print(f"  database {find_server(ROOT / '.tools' / 'database')}", markup=False)
     lacking = 0
+    try:
+        console.print(f"  database {find_server(ROOT / '.tools' / 'database')}", markup=False)
+    except DatabaseError as error:
+        console.print(f"  database {error}", markup=False)
+        lacking += 1
     for contender in registry.contenders.values():
         lacks = work.lacks(registry.services[contender.service])
         lacking += bool(lacks) and contender.default
@@ -503,6 +527,8 @@ def up(
     lacks = work.lacks(registry.services[chosen_.service])
     if lacks:
         raise Refused("; ".join(lacks))
+    if not port_is_free(port):
+        raise Refused(f"port {port} is taken; name another one by --port")
     _, failed = session.build(work, [chosen_.service], _say)
     if failed:
         raise Refused(next(iter(failed.values())))
@@ -533,6 +559,8 @@ def report(
     table = outputs(run, facts, cells)
     _print_table(table)
     if readme:
+        if not run.resolve().is_relative_to(ROOT / "bench" / "results"):
+            raise ConfigurationError([f"--readme: {run} is not a committed run below bench/results/"])
         block = markdown.readme_block(table, facts, run.resolve().relative_to(ROOT).as_posix())
         for name in ("README.md", "README.ko.md"):
             write_whole(ROOT / name, markdown.with_block((ROOT / name).read_text(encoding="utf-8"), block))

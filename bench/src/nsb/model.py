@@ -77,6 +77,8 @@ class Contender(Frozen):
     environment: dict[str, str] = {}
     blocked_by: Literal["loop", "carriers"] | None = None
     default: bool = False
+    check: bool = False
+    """Part of the short run of `just test`."""
     unsupported: dict[str, str] = {}
     """Scenario id → why this contender cannot run it."""
 
@@ -104,6 +106,8 @@ class Scenario(Frozen):
     holds: Literal["pool", "loop"] | None = None
     headline: Headline
     default: bool = True
+    check: bool = False
+    """Part of the short run of `just test`."""
 
     @model_validator(mode="after")
     def _rate_fits_model(self) -> Scenario:

@@ -57,10 +57,15 @@ class Plan:
         """Fresh processes and an equal warm-up for every contender (s)."""
         return len(self.contenders) * (START_S + 1.5 + self.tier.warm_s)
 
-    def seconds(self, conformance: int = 0) -> float:
-        """The announced wall time of the run without builds and retries (s); `conformance` contenders are still to be checked."""
+    @property
+    def measuring_s(self) -> float:
+        """All rounds, without retries (s)."""
         cells = sum(self.timing(scenario).total_s for scenario in self.scenarios) * len(self.contenders)
-        return PRELUDE_S + conformance * CONFORMANCE_S + self.rounds * (self.round_start_s + cells)
+        return self.rounds * (self.round_start_s + cells)
+
+    def seconds(self, conformance: int) -> float:
+        """The announced wall time after the build, without retries (s); `conformance` contenders are still to be checked."""
+        return PRELUDE_S + conformance * CONFORMANCE_S + self.measuring_s
 
 
 def make(

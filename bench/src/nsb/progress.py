@@ -61,8 +61,7 @@ class Screen:
         if self._live:
             self._refresh()
 
-    def started(self) -> None:
-        """The contenders of a round are ready and warm."""
+    def round_started(self) -> None:
         self._left_s -= self._plan.round_start_s
 
     def _line(self, slot: Slot, cell: Cell) -> None:

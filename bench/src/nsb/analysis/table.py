@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import statistics
 from collections.abc import Iterable, Sequence
 from typing import Any, Literal
 
@@ -58,6 +59,9 @@ class Table(Frozen):
     contenders: list[str]
     scenarios: list[str]
     headlines: dict[str, Headline]
+    rates: dict[str, int | None]
+    left_out: dict[str, str]
+    """Contender → why it was not measured."""
     entries: list[Entry]
 
     def entry(self, contender: str, scenario: str) -> Entry:
@@ -91,6 +95,8 @@ def make(run: dict[str, Any], cells: Iterable[Cell]) -> Table:
         contenders=plan["contenders"],
         scenarios=plan["scenarios"],
         headlines=headlines,
+        rates=plan.get("rates", {}),
+        left_out=run.get("left_out", {}),
         entries=entries,
     )
 
@@ -101,6 +107,13 @@ def _entry(contender: str, scenario: str, headline: Headline, model: Literal["op
     counted = valid or censored
     status: Status | Literal["missing"] = counted[0].status if counted else cells[-1].status if cells else "missing"
     limits = [cell.limit for cell in counted]
+    doubts = _summed([cell.doubts for cell in counted])
+    if valid and censored:
+        doubts.append(f"{len(censored)} of {len(cells)} rounds gave a bound only and are not in the figure")
+    if counted and len(counted) < len(cells):
+        doubts.append(f"{len(cells) - len(counted)} of {len(cells)} rounds do not count")
+    if status == "censored" and model == "open":
+        headline = "throughput"  # at another rate neither latency nor CPU per request compares: what it reached does
     shown = counted or cells
     return Entry(
         contender=contender,
@@ -114,13 +127,13 @@ def _entry(contender: str, scenario: str, headline: Headline, model: Literal["op
         rounds_censored=len(censored),
         rounds_measured=len(cells),
         reasons=_summed([cell.reasons for cell in shown]),
-        doubts=_summed([cell.doubts for cell in counted]),
-        throughput_rps=_mean([c.throughput_rps for c in counted]),
-        p50_ms=_mean([c.latency_ms.p50 for c in counted]),
-        p90_ms=_mean([c.latency_ms.p90 for c in counted]),
-        p99_ms=_mean([c.latency_ms.p99 for c in counted]),
+        doubts=doubts,
+        throughput_rps=_median([c.throughput_rps for c in counted]),
+        p50_ms=_median([c.latency_ms.p50 for c in counted]),
+        p90_ms=_median([c.latency_ms.p90 for c in counted]),
+        p99_ms=_median([c.latency_ms.p99 for c in counted]),
         cpu_us={
-            role: _mean([c.cpu_us_per_request.get(role) for c in counted]) for role in ("service", "generator", "database", "upstream")
+            role: _median([c.cpu_us_per_request.get(role) for c in counted]) for role in ("service", "generator", "database", "upstream")
         },
         memory_mib=max((c.memory_peak_mib for c in counted if c.memory_peak_mib is not None), default=None),
         threads=max((c.threads_peak for c in counted if c.threads_peak is not None), default=None),
@@ -152,10 +165,10 @@ def _half(cell: Cell, headline: Headline, half: Any) -> float | None:
     return median
 
 
-def _mean(values: Sequence[float | None]) -> float | None:
-    """The mean over the rounds of a figure that is not the headline (percentiles of rounds are never pooled)."""
+def _median(values: Sequence[float | None]) -> float | None:
+    """The median round of a figure that is not the headline (percentiles are neither pooled nor averaged)."""
     known = [value for value in values if value is not None]
-    return round(sum(known) / len(known), 3) if known else None
+    return round(statistics.median(known), 3) if known else None
 
 
 def _summed(lists: Sequence[Sequence[str]]) -> list[str]:

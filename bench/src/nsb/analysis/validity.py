@@ -36,8 +36,6 @@ class Observation:
     hold_s: float
     holds: Literal["pool", "loop"] | None
     statements: int
-    db_statements: str
-    """`prepared` or `text`, as /runtime declares."""
     window_s: float
     exit_code: int
     load: Load | None
@@ -59,6 +57,8 @@ class Observation:
     after: Stats | None
     half_cpu_s: tuple[float, float]
     """The service's CPU in each half of the window."""
+    database_known: bool
+    """Whether the database's CPU was read: that of a server of one's own is not, and counts as foreign."""
     rehearsal: bool
     """A smoke run: noise (V7, V8, V10) is a doubt there, not a refusal."""
 
@@ -204,6 +204,9 @@ def lag(o: Observation, load: Load) -> Check:
     """V3: the generator kept its schedule; else the tail is its own."""
     if o.model == "closed" or load.lag.p99 is None:
         return _check("V3", "ok", "")
+    if load.dropped:
+        sentence = f"k6 dropped {load.dropped} arrivals and lost its schedule: latency is that of the request alone"
+        return _check("V3", "doubt", sentence, dropped=load.dropped)
     bound = max(5.0, 0.1 * (load.latency.p99 or 0.0))
     outcome: Outcome = "doubt" if load.lag.p99 > bound else "ok"
     return _check("V3", outcome, f"k6 was late by {load.lag.p99:.0f} ms (p99): read the tail as a bound", lag_p99_ms=load.lag.p99)
@@ -242,6 +245,8 @@ def held_back(o: Observation, full: list[Limit]) -> Check:
         return _check("V6", "censored", "no station was full: the figure is a lower bound", **inputs)
     if full[0] in ("generator", "upstream", "database"):
         return _check("V6", "censored", f"held back by the {full[0]}: the figure is a lower bound", **inputs)
+    if full[0] == "cpu" and "generator" in full and inputs["service_use"] < 0.97:
+        return _check("V6", "doubt", "k6 was nearly full too: the capacity may be higher", limit=full[0], **inputs)
     return _check("V6", "ok", "", limit=full[0], **inputs)
 
 
@@ -263,7 +268,7 @@ def noise(o: Observation) -> Check:
     foreign, steal = o.cpu_s.get("foreign", 0.0) / whole, o.steal_s / whole
     outcome: Outcome = "ok"
     if foreign > 0.05 or steal > 0.02:
-        outcome = "doubt" if o.rehearsal or (foreign <= 0.10 and steal <= 0.02) else "invalid"
+        outcome = "doubt" if o.rehearsal or not o.database_known or (foreign <= 0.10 and steal <= 0.02) else "invalid"
     return _check("V7", outcome, f"others used {foreign:.0%} of the machine, steal {steal:.0%}", foreign=foreign, steal=steal)
 
 

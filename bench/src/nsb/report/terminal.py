@@ -24,7 +24,7 @@ def grid(table: Table) -> Grid:
     view = Grid(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0), show_edge=False)
     view.add_column("scenario", no_wrap=True)
     for contender in table.contenders:
-        view.add_column(contender.replace("java-", "j-") if len(table.contenders) > 6 else contender, justify="right", no_wrap=True)
+        view.add_column(contender, justify="right", no_wrap=True)
     for scenario in table.scenarios:
         cells: list[Text] = [Text.assemble(scenario, "\n", (words.row_title(table, scenario), "dim"))]
         for contender in table.contenders:

@@ -13,19 +13,27 @@ def number(value: float) -> str:
 
 
 def figure(entry: Entry) -> str:
-    """`52.1`, `≥13,200` for a lower bound, `98.0†` where the rate could not be sustained, `?` appended for a doubt."""
+    """`52.1`, `≥13,200` for a lower bound, `98.0/s†` where the rate could not be sustained, `?` appended for a doubt."""
     if entry.figure is None:
         return entry.status
     text = number(entry.figure.value)
     if entry.status == "censored":
-        text = f"≥{text}" if entry.model == "closed" else f"{text}†"
+        text = f"≥{text}" if entry.model == "closed" else f"{text}/s†"
     return text + ("?" if entry.doubts else "")
 
 
 def spread(entry: Entry) -> str:
-    """`±4 %`; a range where it is wider than the value itself."""
+    """`±4.0%`, and how many rounds stand behind it where they are fewer than were measured."""
     if entry.figure is None or entry.figure.half_width is None:
         return ""
+    if entry.figure.rounds < entry.rounds_measured:
+        return f"{_width(entry)} {entry.figure.rounds}/{entry.rounds_measured}"
+    return _width(entry)
+
+
+def _width(entry: Entry) -> str:
+    assert entry.figure is not None
+    assert entry.figure.half_width is not None
     width = entry.figure.half_width
     return f"±{width:.0%}" if width >= 0.095 else f"±{width:.1%}"
 
@@ -49,8 +57,9 @@ def legend(table: Table) -> list[str]:
         f"Profile {table.profile}, tier {table.tier}, {table.rounds} round{'s' if table.rounds > 1 else ''}. {measured}.",
         "The word below a figure is what held it back (cpu, threads, loop, pool, database, upstream, generator); "
         "none, or offered, is the load itself.",
-        "≥ a lower bound (another program was the limit). † the contender could not sustain the rate; the figure is what it reached. "
-        "? a doubt, listed below the table or in table.json.",
+        "≥ a lower bound (another program was the limit). † the contender could not sustain the rate: the answers per second it reached. "
+        "? a doubt, listed in table.md and table.json. 3/4: three of four rounds count (one round alone: the spread of its halves).",
+        *(f"Left out: {name}: {why}" for name, why in table.left_out.items()),
     ]  # fmt: skip
 
 

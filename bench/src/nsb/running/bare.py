@@ -11,8 +11,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-import httpx
-
 from nsb.analysis.bare import Comparison, Half, Pair, compare
 from nsb.analysis.parse import SummaryError, load_summary
 from nsb.model import SCHEMA, Contender, Scenario, Tier, timing, to_json
@@ -106,7 +104,7 @@ class Bench:
     def _start(self, contender: Contender, stack: contextlib.ExitStack) -> Running:
         running = self._stage.start(contender)
         stack.callback(running.stop)
-        running.runtime = httpx.get(f"{running.base_url}/runtime", timeout=10).json()
+        running.ask()
         wait_pool(running, self._stage.database)
         self._warm(running)
         return running
@@ -152,7 +150,9 @@ class Bench:
         if running.process.exit_code is not None:
             ended = running.process.exit_code
             raise Died(f"{running.process.name} ended with {ended} while it was measured", ended, running.process.last_words())
-        return self._half(summary, code, times.window_s, last.cpu["service"] - first.cpu["service"])
+        return self._half(
+            summary, code, times.window_s, (last.cpu["service"] - first.cpu["service"]) * times.window_s / (last.at_s - first.at_s)
+        )
 
     def _half(self, summary: Path, code: int | None, window_s: float, cpu_s: float) -> Half:
         try:

@@ -59,7 +59,7 @@ def _parts(root: Path, registry: Registry) -> list[Part]:
     live = [
         Part("harness: tests", lambda: _command([sys.executable, "-m", "pytest"], bench)),
         Part("contract: every default contender", lambda: _command([*nsb, "conform"], root)),
-        Part("a short run: two contenders, two scenarios", lambda: _short_run(nsb, root)),
+        Part("a short run, build to table", lambda: _short_run(nsb, root, registry)),
     ]
     return [*harness, *upstream, *services, *live]
 
@@ -96,15 +96,8 @@ def _upstream(work: Workshop, folder: Path) -> str | None:
     return _command([go, "vet", "./..."], folder) or _command([go, "test", "./..."], folder)
 
 
-def _short_run(nsb: Sequence[str], root: Path) -> str | None:
+def _short_run(nsb: Sequence[str], root: Path, registry: Registry) -> str | None:
     """The whole chain once: the measured numbers are not judged here, that every cell has one is (exit 0)."""
-    arguments = [
-        "bench-all",
-        "--tier",
-        "smoke",
-        "--contenders",
-        "go,python",
-        "--scenarios",
-        "hello-rate,slow-query-max",
-    ]
-    return _command([*nsb, *arguments], root)
+    contenders = ",".join(c.id for c in registry.contenders.values() if c.check)
+    scenarios = ",".join(s.id for s in registry.scenarios.values() if s.check)
+    return _command([*nsb, "bench-all", "--tier", "smoke", "--contenders", contenders, "--scenarios", scenarios], root)

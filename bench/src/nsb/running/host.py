@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import platform
 import resource
 import subprocess
@@ -13,6 +12,7 @@ from typing import Any
 import psutil
 
 from nsb.model import Profile
+from nsb.running.process import ALL_CORES
 
 
 def facts(root: Path) -> dict[str, Any]:
@@ -23,7 +23,7 @@ def facts(root: Path) -> dict[str, Any]:
         "kernel": platform.release(),
         "architecture": platform.machine(),
         "cpu": _cpu_model(),
-        "cores": len(os.sched_getaffinity(0)),
+        "cores": len(ALL_CORES),
         "memory_gib": round(psutil.virtual_memory().total / 2**30, 1),
         "cgroup": _cgroup(),
         "clock_source": _read("/sys/devices/system/clocksource/clocksource0/current_clocksource"),
@@ -51,14 +51,14 @@ class Placement:
 
 def placement(profile: Profile) -> Placement:
     """`1cpu`: the service alone on the last core, all else on the others. `ncpu`: all on all cores."""
-    cores = tuple(sorted(os.sched_getaffinity(0)))
+    cores = ALL_CORES
     if profile == "ncpu" or len(cores) == 1:
         return Placement(cores, cores, cores, cores)
     return Placement(cores[-1:], cores[:-1], cores[:-1], cores[:-1])
 
 
 def default_profile() -> Profile:
-    return "1cpu" if len(os.sched_getaffinity(0)) < 4 else "ncpu"
+    return "1cpu" if len(ALL_CORES) < 4 else "ncpu"
 
 
 def raise_limits() -> None:

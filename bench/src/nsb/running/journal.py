@@ -44,8 +44,20 @@ class Journal:
     def samples(self, text: str) -> None:
         file = self.folder / "samples.csv"
         header = "" if file.exists() else "time_s,round,contender,scenario,pss_mib,threads,service_cpu_s\n"
-        with file.open("a", encoding="utf-8") as out:
-            out.write(header + text)
+        try:
+            with file.open("a", encoding="utf-8") as out:
+                out.write(header + text)
+        except OSError as error:
+            raise JournalError(f"{file} cannot be written: {error.strerror}; make room, then go on with --resume") from None
+
+
+def cut_torn_tail(folder: Path) -> None:
+    """Cut off a last line that was being written when the machine died or the disk was full: that cell is measured again."""
+    file = folder / "cells.jsonl"
+    if file.exists():
+        data = file.read_bytes()
+        if not data.endswith(b"\n"):
+            os.truncate(file, data.rfind(b"\n") + 1)
 
 
 def read_run(folder: Path) -> tuple[dict[str, Any], list[Cell]]:

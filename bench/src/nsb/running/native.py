@@ -24,11 +24,13 @@ from nsb.running import k6
 from nsb.running.database import Server
 from nsb.running.host import Placement
 from nsb.running.journal import Journal
-from nsb.running.process import Process, ProcessError, cpu_s, footprint, free_port, machine_times
+from nsb.running.process import ALL_CORES, Process, ProcessError, cpu_s, footprint, free_port, machine_times
 from nsb.running.tools import Workshop
 
 READY_S = 60.0
 """A contender that is not ready by then is out (s)."""
+HTTP = httpx.Client(trust_env=False, limits=httpx.Limits(max_keepalive_connections=0))
+"""Never through the user's proxy, and never a connection that stays open at a service."""
 STATS_S = 1.0
 """How long a window's edge waits for /stats: a service whose threads are all taken cannot answer (s)."""
 
@@ -59,6 +61,14 @@ class Running:
     @property
     def stderr_tail(self) -> str:
         return self.process.last_words(20)
+
+    def ask(self) -> None:
+        """Read /runtime. Raises Died where it does not say what the contract demands (C3)."""
+        try:
+            self.runtime = HTTP.get(f"{self.base_url}/runtime", timeout=10).json()
+            int(self.runtime["workers"]), int(self.runtime["pool_size"])
+        except (httpx.HTTPError, ValueError, KeyError, TypeError) as error:
+            raise Died(f"{self.contender.id} does not say what it is (/runtime): {error!r}", None, "") from None
 
     def stop(self) -> int:
         return self.process.end()
@@ -141,7 +151,7 @@ def wait_ready(running: Running, path: str, deadline_s: float) -> None:
             words = running.process.last_words()
             raise Died(f"{running.contender.id} ended with {code} before it was ready", code, words)
         with contextlib.suppress(httpx.HTTPError):
-            if httpx.get(running.base_url + path, timeout=3).status_code == 200:
+            if HTTP.get(running.base_url + path, timeout=3).status_code == 200:
                 return
         if time.monotonic() > until:
             words = running.process.last_words()
@@ -202,7 +212,7 @@ class StatsReader:
 
     def __init__(self, base_url: str) -> None:
         self._url = f"{base_url}/stats"
-        self._client = httpx.Client(timeout=STATS_S)
+        self._client = httpx.Client(timeout=STATS_S, trust_env=False)
 
     def now(self) -> Stats | None:
         with contextlib.suppress(httpx.HTTPError, KeyError, ValueError):
@@ -243,26 +253,31 @@ class Runner:
         self.journal = journal
         self._k6 = k6_program
         self._running: dict[str, Running] = {}
+        self._out: dict[str, str] = {}
+        """Contender id → why it cannot run in this round: nobody waits for its start again before the next."""
 
     # --- rounds ---
 
-    def start_round(self, round_: int, say: Callable[[str], None]) -> dict[str, str]:
-        """Fresh processes for every contender, warmed equally, then frozen. Returns contender id → why it is out."""
-        out: dict[str, str] = {}
+    def start_round(self, round_: int, say: Callable[[str], None]) -> None:
+        """Fresh processes for every contender, warmed equally, then frozen."""
+        self._out.clear()
         for name in self.plan.rows[round_ - 1]:
             contender = next(c for c in self.plan.contenders if c.id == name)
             say(f"starting {name}")
             try:
-                running = self.stage.start(contender)
+                self._begin(contender)
             except (Died, ProcessError) as error:
-                out[name] = str(error)
-                continue
-            self._running[name] = running
-            running.runtime = httpx.get(f"{running.base_url}/runtime", timeout=10).json()
-            wait_pool(running, self.stage.database)
-            self._warm(running)
-            running.process.freeze()
-        return out
+                self._out[name] = str(error)
+
+    def _begin(self, contender: Contender) -> Running:
+        """Start, read /runtime, wait for the pool, warm, pin, freeze. Raises Died or ProcessError."""
+        running = self.stage.start(contender)
+        self._running[contender.id] = running
+        running.ask()
+        wait_pool(running, self.stage.database)
+        self._warm(running)
+        running.process.freeze()
+        return running
 
     def runtimes(self) -> dict[str, dict[str, Any]]:
         """What the programs say of themselves, with the time each took to get ready (s)."""
@@ -322,24 +337,19 @@ class Runner:
         why_not = slot.contender.unsupported.get(slot.scenario.id)
         if why_not is not None:
             return self._empty(slot, attempt, "unsupported", why_not)
+        if slot.contender.id in self._out:
+            return self._empty(slot, attempt, "failed", self._out[slot.contender.id])
         running = self._running.get(slot.contender.id)
         if running is None or running.process.exit_code is not None:
             try:
-                running = self._revive(slot.contender)
+                running = self._begin(slot.contender)
             except (Died, ProcessError) as error:
+                self._out[slot.contender.id] = str(error)
                 return self._empty(slot, attempt, "failed", str(error))
         try:
             return self._measure(slot, running, attempt)
         finally:
             running.process.freeze()
-
-    def _revive(self, contender: Contender) -> Running:
-        running = self.stage.start(contender)
-        self._running[contender.id] = running
-        running.runtime = httpx.get(f"{running.base_url}/runtime", timeout=10).json()
-        wait_pool(running, self.stage.database)
-        self._warm(running)
-        return running
 
     def _measure(self, slot: Slot, running: Running, attempt: int) -> Cell:
         began, started_at = time.monotonic(), datetime.now(UTC).isoformat(timespec="seconds")
@@ -357,7 +367,7 @@ class Runner:
             code = generator.wait(2 * timing.drain_s + 20)
         finally:
             reader.close()
-            generator.end(2)
+            generator.end(0.5)  # it has ended, or is too late, or the run was interrupted
         if running.process.exit_code is not None:
             words = running.process.last_words()
             return self._empty(slot, attempt, "failed", f"the service ended with {running.process.exit_code}: {words}")
@@ -368,11 +378,11 @@ class Runner:
         return self._cell(slot, attempt, timing, window, observation, judgement, started_at, time.monotonic() - began, name)
 
     def _watch(self, running: Running, generator: Process, reader: StatsReader, timing: Timing, opens_s: float, slot: Slot) -> Window:
+        meter = Meter(self.stage, running, generator)  # finding the processes takes milliseconds: not at the edge
         sleep_until(opens_s)
-        meter = Meter(self.stage, running, generator)
-        before_counters = self.stage.database.counters() if slot.scenario.statements else None
         first = meter.edge()
         before = reader.later()
+        before_counters = self.stage.database.counters() if slot.scenario.statements else None
         footprints = [meter.service_footprint()]
         sleep_until(opens_s + timing.window_s / 2)
         middle = meter.edge()
@@ -385,10 +395,8 @@ class Runner:
         footprints.append(meter.service_footprint())
         executed = None
         if before_counters is not None and after_counters is not None:
-            prepared = after_counters.statements_executed - before_counters.statements_executed
-            text = (after_counters.selects + after_counters.inserts) - (before_counters.selects + before_counters.inserts)
-            declared = running.runtime.get("settings", {}).get("db_statements")
-            executed = prepared if declared == "prepared" else text
+            # Questions count one per statement, prepared or text, and none for a prepare or a ping, on MySQL and MariaDB alike.
+            executed = after_counters.questions - before_counters.questions
         return Window(first, middle, last, before(), after(), tuple(footprints), connections, executed)
 
     def _summary(self, file: Path, code: int | None) -> Load | None:
@@ -401,7 +409,7 @@ class Runner:
 
     def _observation(self, slot: Slot, timing: Timing, running: Running, window: Window, load: Load | None, code: int) -> Observation:
         placement, scenario = self.stage.placement, slot.scenario
-        used = window.used()
+        used = window.used(timing.window_s)
         roles = {"service": placement.service, "database": placement.database, "upstream": placement.upstream}
         beside = frozenset({"generator", *(r for r, c in roles.items() if set(c) & set(placement.generator))})
         return Observation(
@@ -411,7 +419,6 @@ class Runner:
             hold_s=scenario.hold_ms / 1000,
             holds=scenario.holds,
             statements=scenario.statements,
-            db_statements=str(running.runtime.get("settings", {}).get("db_statements")),
             window_s=timing.window_s,
             exit_code=code,
             load=load,
@@ -422,7 +429,7 @@ class Runner:
                 "generator": len(placement.generator),
                 "database": len(placement.database),
                 "upstream": len(placement.upstream),
-                "machine": len(os.sched_getaffinity(0)),
+                "machine": len(ALL_CORES),
             },
             shared=beside,
             workers=int(running.runtime["workers"]),
@@ -434,6 +441,7 @@ class Runner:
             before=window.before,
             after=window.after,
             half_cpu_s=window.halves("service"),
+            database_known=self.stage.database.pid is not None,
             rehearsal=self.plan.rounds < 2,
         )
 
@@ -479,6 +487,8 @@ class Runner:
         if load is None or load.requests == 0:
             return Cell(**common)
         halves = window.halves("service")
+        # k6 numbers only the arrivals it started: after a drop the schedule is lost, and what is left is the request itself.
+        latency = load.service if o.model == "open" and load.dropped else load.latency
         return Cell(
             **common,
             requests=load.requests,
@@ -486,13 +496,14 @@ class Runner:
             dropped=load.dropped,
             throughput_rps=round(load.requests / timing.window_s, 3),
             latency_ms=Latency(
-                p50=_ms(load.latency.p50),
-                p90=_ms(load.latency.p90),
-                p99=_ms(load.latency.p99) if load.requests >= 1000 else None,
-                max=_ms(load.latency.max),
+                p50=_ms(latency.p50),
+                p90=_ms(latency.p90),
+                p99=_ms(latency.p99) if load.requests >= 1000 and not load.dropped else None,
+                max=_ms(latency.max),
             ),
             cpu_us_per_request={
-                role: round(o.cpu_s[role] / load.requests * 1e6, 2) for role in ("service", "generator", "database", "upstream")
+                role: round(o.cpu_s[role] / load.requests * 1e6, 2) if role != "database" or o.database_known else None
+                for role in ("service", "generator", "database", "upstream")
             },
             halves=[
                 Half(requests=half.count, p50_ms=_ms(half.p50), service_cpu_s=round(cpu, 6))
@@ -529,11 +540,11 @@ class Window:
     connections: int
     executed: int | None
 
-    def used(self) -> dict[str, float]:
-        """CPU by role between the edges (s), scaled to nothing: edges are read within milliseconds of the window's."""
-        used = {role: self.last.cpu[role] - self.first.cpu[role] for role in self.first.cpu}
-        own = sum(used.values())
-        used["foreign"] = max(0.0, self.last.busy_s - self.first.busy_s - own)
+    def used(self, window_s: float) -> dict[str, float]:
+        """CPU by role in the window (s): what was used between the edges, scaled from the time between them, which is milliseconds off."""
+        scale = window_s / (self.last.at_s - self.first.at_s)
+        used = {role: (self.last.cpu[role] - self.first.cpu[role]) * scale for role in self.first.cpu}
+        used["foreign"] = max(0.0, (self.last.busy_s - self.first.busy_s) * scale - sum(used.values()))
         return used
 
     def halves(self, role: str) -> tuple[float, float]:
@@ -565,7 +576,7 @@ def upstream(program: Path, cpus: tuple[int, ...], logs: Path) -> Iterator[tuple
         until = time.monotonic() + 10
         while True:
             with contextlib.suppress(httpx.HTTPError):
-                if httpx.get(f"http://127.0.0.1:{port}/hello", timeout=1).status_code == 200:
+                if HTTP.get(f"http://127.0.0.1:{port}/hello", timeout=1).status_code == 200:
                     break
             if process.exit_code is not None or time.monotonic() > until:
                 raise ProcessError(f"the upstream did not start: {process.last_words()}")

@@ -27,6 +27,19 @@ class ProcessError(Exception):
     """A process did not do what it must; the message is a sentence for the user."""
 
 
+ALL_CORES = tuple(sorted(os.sched_getaffinity(0)))
+"""The cores that the harness was given when it started."""
+
+
+def port_is_free(port: int) -> bool:
+    """Whether a server could bind this port of the loopback address now."""
+    with socket.socket() as probe, contextlib.suppress(OSError):
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        probe.bind(("127.0.0.1", port))
+        return True
+    return False
+
+
 _PORTS = itertools.count(os.getpid() % 1000)
 
 
@@ -36,9 +49,7 @@ def free_port() -> int:
     first = max(1024, low - 8000)
     for _ in range(low - first):
         port = first + next(_PORTS) % (low - first)
-        with socket.socket() as probe, contextlib.suppress(OSError):
-            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            probe.bind(("127.0.0.1", port))
+        if port_is_free(port):
             return port
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
@@ -68,8 +79,7 @@ class Process:
         def in_child() -> None:
             # The kernel ends the child when the harness is killed: no process of a run outlives it.
             _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-            if cpus is not None:
-                os.sched_setaffinity(0, cpus)
+            os.sched_setaffinity(0, ALL_CORES if cpus is None else cpus)  # the harness itself may be pinned
 
         try:
             with log.open("ab") as output:
@@ -203,5 +213,5 @@ class MachineTimes:
 
 def machine_times() -> MachineTimes:
     times = psutil.cpu_times()
-    busy = times.user + times.system + times.nice + times.irq + times.softirq
+    busy = times.user + times.system + times.nice  # interrupts are charged to tasks on some kernels only: left out on all
     return MachineTimes(busy, times.steal)

@@ -28,6 +28,7 @@ from nsb.running.native import Died, Running, Stage
 from nsb.running.process import ProcessError, pin
 from nsb.running.tools import BuildError, Workshop
 
+STOPS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 UPSTREAM_BUILD = ["build", "-trimpath"]
 
 
@@ -36,7 +37,7 @@ class Refused(Exception):
 
 
 class Interrupted(BaseException):
-    """SIGINT or SIGTERM: results are kept."""
+    """SIGINT, SIGTERM or SIGHUP: results are kept."""
 
     def __init__(self, number: int) -> None:
         super().__init__(number)
@@ -48,20 +49,23 @@ class Progress(Protocol):
 
     def say(self, sentence: str) -> None: ...
 
+    def round_started(self) -> None:
+        """Every contender of the round is warm."""
+
     def cell(self, slot: Slot, cell: Cell | None) -> None:
         """A cell begins (None) or has ended."""
 
 
 @contextlib.contextmanager
 def interruptible() -> Iterator[None]:
-    """Turns the first SIGINT or SIGTERM into Interrupted; later ones are ignored while everything is being stopped."""
+    """Turns the first SIGINT, SIGTERM or SIGHUP into Interrupted; later ones are ignored while everything is being stopped."""
 
     def on_signal(number: int, _frame: FrameType | None) -> None:
-        for each in (signal.SIGINT, signal.SIGTERM):
+        for each in STOPS:
             signal.signal(each, signal.SIG_IGN)
         raise Interrupted(number)
 
-    old = {number: signal.signal(number, on_signal) for number in (signal.SIGINT, signal.SIGTERM)}
+    old = {number: signal.signal(number, on_signal) for number in STOPS}
     try:
         yield
     finally:
@@ -216,6 +220,7 @@ def stage(
     host.raise_limits()
     place = host.placement(profile)
     program = upstream_program(workshop, say)
+    own_cores = os.sched_getaffinity(0)
     cache = workshop.root / ".tools" / "database"
     with contextlib.ExitStack() as stack:
         server = provide(database_url, folder / "database", cache, contenders * (POOL_SIZE + 50) + 100, say)
@@ -223,6 +228,8 @@ def stage(
         if server.pid is not None:
             pin(server.pid, place.database)
         upstream, url = stack.enter_context(native.upstream(program, place.upstream, folder / "logs"))
+        stack.callback(os.sched_setaffinity, 0, own_cores)
+        os.sched_setaffinity(0, place.generator)  # the harness is no guest on the service's core
         yield Stage(workshop, place, workers, server, upstream, url, folder / "logs")
 
 
@@ -262,6 +269,7 @@ def measure(
                 continue
             progress.say(f"round {round_} of {plan.rounds}: fresh processes, warmed equally")
             runner.start_round(round_, progress.say)
+            progress.round_started()
             if "runtimes" not in facts:
                 facts["runtimes"] = runner.runtimes()
                 journal.facts(facts)
@@ -277,7 +285,9 @@ def measure(
                 result.cells.append(cell)
                 progress.cell(slot, cell)
             progress.say(f"round {round_} of {plan.rounds}: stopping")
-            runner.end_round()
+            for name, code in runner.end_round().items():
+                if code not in (0, 128 + signal.SIGTERM):
+                    progress.say(f"{name} ended with {code} when it was stopped (C41)")
     finally:
         runner.close()
     return result

@@ -140,12 +140,16 @@ class Workshop:
 
 
 def sources(root: Path, folder: str) -> list[str]:
-    """The files below `folder` that git tracks or would track, sorted, as paths from `root`."""
+    """The files below `folder` that git tracks or would track, sorted, as paths from `root`. Raises BuildError without git."""
+    if shutil.which("git") is None:
+        raise BuildError("git is not on PATH: the harness needs it to know what has changed (Debian: apt-get install git)")
     done = subprocess.run(
         ["git", "-C", str(root), "ls-files", "-z", "--cached", "--others", "--exclude-standard", "--", folder],
         capture_output=True,
         text=True,
     )
+    if done.returncode != 0:
+        raise BuildError(f"git does not list the files of {folder}/: {done.stderr.strip()}; the harness needs a git checkout")
     return sorted(path for path in done.stdout.split("\0") if path and (root / path).is_file())
 
 
