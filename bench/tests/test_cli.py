@@ -75,3 +75,17 @@ def test_show_prints_a_part_of_every_service() -> None:
     assert done.returncode == 0
     for path in ("go/fanout.go", "rust/src/fanout.rs", "python/service/fanout.py", "node/src/fanout.js"):
         assert path in done.stdout
+
+
+def test_a_run_of_another_machine_is_not_resumed(tmp_path: Path) -> None:
+    shutil.copytree(RUN, tmp_path / "run")
+    done = nsb("bench-all", "--resume", str(tmp_path / "run"))
+    assert done.returncode == 3
+    assert "cannot be resumed here: name was recorded" in done.stderr
+
+
+def test_a_folder_that_holds_a_run_is_not_used_for_another(tmp_path: Path) -> None:
+    shutil.copytree(RUN, tmp_path / "run")
+    done = nsb("bench-all", "--out", str(tmp_path / "run"))
+    assert done.returncode == 2
+    assert "--resume" in done.stderr

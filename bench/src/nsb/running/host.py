@@ -61,10 +61,11 @@ def default_profile() -> Profile:
     return "1cpu" if len(ALL_CORES) < 4 else "ncpu"
 
 
-def raise_limits() -> None:
-    """As many open files as the hard limit allows: thousands of connections are the subject here."""
+def raise_limits() -> int:
+    """As many open files as the hard limit allows, since thousands of connections are the subject here; returns their number."""
     hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+    return hard
 
 
 def _read(path: str) -> str | None:

@@ -315,7 +315,9 @@ class Runner:
         try:
             generator.wait(self.plan.tier.warm_s + 30)
         finally:
-            generator.end(1)
+            code = generator.end(1)
+        if code != 0:
+            raise Died(f"k6 ended with {code} while {running.contender.id} was warmed", None, generator.last_words())
         running.process.pin(self.stage.placement.service)
 
     def _drain(self, running: Running, deadline_s: float) -> None:

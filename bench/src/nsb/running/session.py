@@ -217,13 +217,18 @@ def stage(
     say: Callable[[str], None],
 ) -> Iterator[Stage]:
     """Database and upstream for the length of the block. Raises Refused, ProcessError, DatabaseError."""
-    host.raise_limits()
+    files = host.raise_limits()
+    connections = contenders * (POOL_SIZE + 50) + 100
+    if files < 2 * connections:
+        raise Refused(
+            f"{files} open files are allowed, {2 * connections} are needed for {contenders} contenders: raise the limit (ulimit -Hn)"
+        )
     place = host.placement(profile)
     program = upstream_program(workshop, say)
     own_cores = os.sched_getaffinity(0)
     cache = workshop.root / ".tools" / "database"
     with contextlib.ExitStack() as stack:
-        server = provide(database_url, folder / "database", cache, contenders * (POOL_SIZE + 50) + 100, say)
+        server = provide(database_url, folder / "database", cache, connections, say)
         stack.callback(server.close)
         if server.pid is not None:
             pin(server.pid, place.database)

@@ -179,18 +179,23 @@ def check(bed: Bed, say: Callable[[str], None] = lambda sentence: None, only: Co
     bed.database.reset_books()
     try:
         with ThreadPoolExecutor(max_workers=3) as beside, ExitStack() as stack:
-            # Starts that must fail touch neither database nor upstream: they disturb no count.
-            others = [beside.submit(run.stage, Stage.START, _none(bed))]
-            if run.has(Stage.MAIN, Stage.LATE, Stage.STOP):
-                stand = stack.enter_context(_main(bed))
-                run.check(Stage.MAIN, stand)
-            others.append(beside.submit(run.stage, Stage.DEFAULTS, _defaults(bed)))
-            others.append(beside.submit(run.stage, Stage.AWAY, _away(bed)))
-            if run.has(Stage.LATE, Stage.STOP):
-                run.check(Stage.LATE, stand)
-                run.check(Stage.STOP, stand)
-            for other in others:
-                other.result()
+            try:
+                # Starts that must fail touch neither database nor upstream: they disturb no count.
+                others = [beside.submit(run.stage, Stage.START, _none(bed))]
+                if run.has(Stage.MAIN, Stage.LATE, Stage.STOP):
+                    stand = stack.enter_context(_main(bed))
+                    run.check(Stage.MAIN, stand)
+                others.append(beside.submit(run.stage, Stage.DEFAULTS, _defaults(bed)))
+                others.append(beside.submit(run.stage, Stage.AWAY, _away(bed)))
+                if run.has(Stage.LATE, Stage.STOP):
+                    run.check(Stage.LATE, stand)
+                    run.check(Stage.STOP, stand)
+                for other in others:
+                    other.result()
+            except BaseException:
+                run.stopped = True  # else leaving this block would wait for every rule that is left (Ctrl-C)
+                beside.shutdown(wait=False, cancel_futures=True)
+                raise
     except Exception as error:
         run.not_checked(rules, error)
     finally:
@@ -205,6 +210,7 @@ class _Run:
         self._rules = rules
         self._say = say
         self.found: dict[Rule, Outcome] = {}
+        self.stopped = False
 
     def of(self, stage: Stage) -> list[Rule]:
         return [one for one in self._rules if one.stage is stage]
@@ -226,6 +232,8 @@ class _Run:
         """Raises NoAnswer where the service has gone and rules are left."""
         rules = self.of(stage)
         for number, one in enumerate(rules, 1):
+            if self.stopped:
+                return
             began = time.monotonic()
             self.found[one] = outcome = _outcome(one, stand)
             word = "passed" if outcome.passed else f"BROKEN: {outcome.detail}"

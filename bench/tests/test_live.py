@@ -1,0 +1,92 @@
+"""Whole runs of the command line with a real service, database and k6: what a Ctrl-C keeps and what `--resume` adds."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Callable
+from pathlib import Path
+
+import psutil
+
+BENCH = Path(__file__).resolve().parents[1]
+CONTENDER = "go"
+SCENARIOS = ["hello-rate", "book-read-rate", "compute-rate"]
+
+
+def started(*arguments: str) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-m", "nsb", *arguments],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(BENCH / "src")},
+    )
+
+
+def wait_for(condition: Callable[[], bool], process: subprocess.Popen[str], deadline_s: float = 400) -> None:
+    until = time.monotonic() + deadline_s
+    while not condition():
+        assert process.poll() is None, process.communicate()[0]
+        assert time.monotonic() < until, "it never came to that"
+        time.sleep(0.05)
+
+
+def left(family: list[psutil.Process]) -> list[str]:
+    return [" ".join(p.cmdline()) for p in family if p.is_running() and p.status() != psutil.STATUS_ZOMBIE]
+
+
+def measured(folder: Path) -> list[str]:
+    file = folder / "cells.jsonl"
+    return [json.loads(line)["scenario"] for line in file.read_text().splitlines()] if file.exists() else []
+
+
+def test_an_interrupted_run_keeps_its_cells_leaves_nothing_behind_and_goes_on(tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    process = started("bench", CONTENDER, "--tier", "smoke", "--scenarios", ",".join(SCENARIOS), "--out", str(folder))
+    wait_for(lambda: len(measured(folder)) == 1, process)
+    family = psutil.Process(process.pid).children(recursive=True)
+    assert len(family) >= 3  # service, database, upstream
+    process.send_signal(signal.SIGINT)
+    output = process.communicate(timeout=60)[0]
+    assert process.returncode == 130, output
+    assert left(family) == []
+    kept = measured(folder)
+    assert (folder / "table.md").exists()
+
+    again = started("bench-all", "--resume", str(folder))
+    output = again.communicate(timeout=400)[0]
+    assert again.returncode == 0, output
+    assert measured(folder)[: len(kept)] == kept
+    assert sorted(measured(folder)) == sorted(SCENARIOS)
+
+
+def test_up_serves_until_it_is_interrupted() -> None:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    process = started("up", CONTENDER, "--port", str(port))
+
+    def answers() -> bool:
+        try:
+            with urllib.request.urlopen(f"http://127.0.0.1:{port}/books/1", timeout=5) as reply:
+                return bool(json.loads(reply.read())["id"] == 1)
+        except OSError:
+            return False
+
+    wait_for(answers, process)
+    family = psutil.Process(process.pid).children(recursive=True)
+    taken = started("up", CONTENDER, "--port", str(port))
+    output = taken.communicate(timeout=120)[0]
+    assert (taken.returncode, f"port {port} is taken" in output) == (3, True), output
+    process.send_signal(signal.SIGINT)
+    output = process.communicate(timeout=60)[0]
+    assert process.returncode == 0, output
+    assert left(family) == []
