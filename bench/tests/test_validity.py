@@ -30,6 +30,8 @@ def test_a_cell_in_order_is_valid_without_doubts() -> None:
         ({"requests": 0}, "V1", "invalid"),
         ({"dropped": 3}, "V2", "invalid"),
         ({"started": 1900}, "V2", "invalid"),
+        ({"started": 1920, "rehearsal": True}, "V2", "doubt"),
+        ({"started": 1800, "rehearsal": True}, "V2", "invalid"),
         ({"after": Stats(1800, 2.0, 200)}, "V2", "censored"),
         ({"dropped": 300, "cpu_s": {"service": 1.95}}, "V2", "censored"),
         ({"lag": trend(at=9.0)}, "V3", "doubt"),

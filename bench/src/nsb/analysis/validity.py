@@ -60,7 +60,7 @@ class Observation:
     database_known: bool
     """Whether the database's CPU was read: that of a server of one's own is not, and counts as foreign."""
     rehearsal: bool
-    """A smoke run: noise (V7, V8, V10) is a doubt there, not a refusal."""
+    """A run of one round: noise (V7, and a generator that missed its rate by up to 5 %) is a doubt there, not a refusal."""
 
 
 @dataclass(frozen=True)
@@ -190,7 +190,8 @@ def offered(o: Observation, load: Load, full: list[Limit]) -> Check:
         where = f"{capacity[0]} is full" if capacity else "the number in flight grows"
         return _check("V2", "censored", f"cannot sustain {o.rate}/s: {where}", **inputs)
     sentence = f"the generator offered {share:.1%} of {o.rate}/s and dropped {load.dropped}"
-    return _check("V2", "invalid", sentence, **inputs)
+    slight = max(abs(share - 1), load.dropped / wanted) <= 0.05
+    return _check("V2", "doubt" if o.rehearsal and slight else "invalid", sentence, **inputs)
 
 
 def _growth(o: Observation, load: Load) -> float:
