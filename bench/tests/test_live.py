@@ -40,7 +40,9 @@ def wait_for(condition: Callable[[], bool], process: subprocess.Popen[str], dead
 
 
 def left(family: list[psutil.Process]) -> list[str]:
-    return [" ".join(p.cmdline()) for p in family if p.is_running() and p.status() != psutil.STATUS_ZOMBIE]
+    """Who of them still runs when the harness has ended (a moment is granted to those that notice its end themselves)."""
+    _, alive = psutil.wait_procs(family, timeout=5)
+    return [" ".join(p.cmdline()) for p in alive if p.is_running() and p.status() != psutil.STATUS_ZOMBIE]
 
 
 def measured(folder: Path) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -94,3 +95,27 @@ def test_the_dead_cost_nothing() -> None:
 def test_ports_are_never_given_twice() -> None:
     ports = [free_port() for _ in range(50)]
     assert len(set(ports)) == 50
+
+
+def test_nothing_outlives_a_killed_harness_not_even_stopped_workers(tmp_path: Path) -> None:
+    harness = f"""
+import os, pathlib, signal, sys, time
+from nsb.running.process import Process
+process = Process("test", [sys.executable, "-c", {SPAWNS!r}], pathlib.Path({str(tmp_path / "log")!r}))
+while "up" not in process.last_words():
+    time.sleep(0.01)
+process.freeze()
+print(*process.tree(), flush=True)
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+    done = subprocess.run([sys.executable, "-c", harness], capture_output=True, text=True, timeout=60)
+    pids = [int(pid) for pid in done.stdout.split()]
+    assert len(pids) == 2, done.stderr
+
+    def alive() -> list[int]:
+        return [pid for pid in pids if psutil.pid_exists(pid) and psutil.Process(pid).status() != psutil.STATUS_ZOMBIE]
+
+    until = time.monotonic() + 30
+    while alive() and time.monotonic() < until:
+        time.sleep(0.01)
+    assert alive() == []

@@ -9,6 +9,8 @@ import os
 import signal
 import socket
 import subprocess
+import sys
+import threading
 import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -56,6 +58,44 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
+_REAPER = """
+import os, signal, sys
+groups = set()
+for line in sys.stdin:
+    (groups.add if line[0] == "+" else groups.discard)(int(line[1:]))
+for group in groups:
+    try:
+        os.killpg(group, signal.SIGKILL)
+    except ProcessLookupError:
+        pass
+"""
+
+
+class Reaper:
+    """A small process that knows the groups of the run and kills them when the harness has gone, however it went.
+
+    The kernel's death signal reaches the started program alone: its workers, above all stopped ones, would stay.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._popen: subprocess.Popen[str] | None = None
+
+    def tell(self, sign: str, group: int) -> None:
+        """`+` a group has begun, `-` it has ended."""
+        with self._lock:
+            if self._popen is None:
+                command = [sys.executable, "-S", "-c", _REAPER]
+                self._popen = subprocess.Popen(command, stdin=subprocess.PIPE, text=True, start_new_session=True)
+            assert self._popen.stdin is not None
+            with contextlib.suppress(BrokenPipeError):
+                self._popen.stdin.write(f"{sign}{group}\n")
+                self._popen.stdin.flush()
+
+
+_reaper = Reaper()
+
+
 class Process:
     """One started program with everything it starts, in a session of its own."""
 
@@ -96,6 +136,7 @@ class Process:
                 ).result()
         except OSError as error:
             raise ProcessError(f"{name} cannot be started: {command[0]}: {error.strerror}") from None
+        _reaper.tell("+", self._popen.pid)
         self._process = psutil.Process(self._popen.pid)
 
     @property
@@ -150,6 +191,7 @@ class Process:
             with contextlib.suppress(psutil.NoSuchProcess, psutil.TimeoutExpired):
                 psutil.Process(pid).wait(2)
         self._popen.wait()
+        _reaper.tell("-", self._popen.pid)
         code = self.exit_code
         return code if code is not None else -1
 
