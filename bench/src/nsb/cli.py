@@ -275,6 +275,7 @@ def _conform_first(work: Workshop, stage: Stage, contenders: list[Any], left_out
         broken = [outcome for outcome in session.conform(stage, contender, lambda _: None) if not outcome.passed]
         if broken:
             left_out[contender.id] = "; ".join(f"{o.rule} {o.title}: {o.detail}" for o in broken)
+            _say(f"{contender.id} is left out: {left_out[contender.id]}")
         else:
             passed.add(contender)
 
