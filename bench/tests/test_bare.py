@@ -75,7 +75,7 @@ def test_the_table_has_a_line_for_each_contender() -> None:
 
 
 def test_every_service_has_a_bare_program_on_the_run_time_settings_of_its_contenders(registry: Registry) -> None:
-    for name, service in registry.services.items():
+    for name, service in registry.proper_services.items():
         assert service.bare, f"service.{name} has no bare command"
         for contender in registry.contenders.values():
             if contender.service == name:

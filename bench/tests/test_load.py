@@ -61,8 +61,24 @@ def mistakes_of(bench: Path) -> list[str]:
     return caught.value.mistakes
 
 
-def test_a_good_registry_loads(tmp_path: Path) -> None:
-    assert list(load(written(tmp_path)).contenders) == ["go"]
+def test_a_good_registry_loads_and_every_contender_may_have_a_twin(tmp_path: Path) -> None:
+    contenders = load(written(tmp_path)).contenders
+    assert list(contenders) == ["go", "go-twin"]
+    assert contenders["go-twin"].copy_of == "go"
+    assert contenders["go-twin"].model_dump(exclude={"id", "twin_of", "twinned", "default", "check"}) == contenders["go"].model_dump(exclude={"id", "twin_of", "twinned", "default", "check"})
+
+
+@pytest.mark.parametrize(
+    ("more", "named"),
+    [
+        ('twin_of = "go"', "contender[go].twin_of: twins are made for every contender"),
+        ('plant = { of = "nobody", worsens = "cpu" }', "contender[go].plant.of: no contender is named nobody"),
+        ('plant = { of = "go", worsens = "looks" }', "contender[go].plant.worsens"),
+        ('[[contender]]\nid = "go-twin"\nservice = "go"\nstands_for = "x"\nrun = ["x"]', "contender[go-twin].id: is the name of go's twin"),
+    ],
+)
+def test_mistakes_about_controls_are_told(tmp_path: Path, more: str, named: str) -> None:
+    assert any(named in m for m in mistakes_of(written(tmp_path, CONTENDERS + more + "\n")))
 
 
 def test_mistakes_of_both_files_are_told_at_once_with_their_keys(tmp_path: Path) -> None:
@@ -115,6 +131,7 @@ def test_a_rate_belongs_to_an_open_scenario(tmp_path: Path, model: str, extra: s
 def test_chosen_ids(registry: Registry) -> None:
     assert chosen("--contenders", "rust,go", registry.contenders, []) == ["go", "rust"]
     assert chosen("--contenders", "all", registry.contenders, []) == list(registry.contenders)
+    assert chosen("--contenders", "all", registry.contenders, [], ["go"]) == ["go"]
     with pytest.raises(ConfigurationError) as caught:
         chosen("--contenders", "go,gone,nope", registry.contenders, [])
     assert [m.split(" is ")[0] for m in caught.value.mistakes] == ["--contenders: 'gone'", "--contenders: 'nope'"]

@@ -50,3 +50,20 @@ def test_more_contenders_take_longer_and_conformance_is_announced(registry: Regi
     two = plan.make(registry, "smoke", ["go", "rust"], ["hello-rate"], "1cpu", 1, 3)
     assert two.seconds(0) > one.seconds(0)
     assert one.seconds(1) == one.seconds(0) + plan.CONFORMANCE_S
+
+
+def test_every_run_has_a_twin_of_one_contender(registry: Registry) -> None:
+    assert plan.with_twin(["rust", "go"], registry, None) == ["rust", "go", "go-twin"]  # contenders.toml marks go
+    assert plan.with_twin(["rust", "node"], registry, None) == ["rust", "node", "rust-twin"]
+    assert plan.with_twin(["rust", "go"], registry, "rust") == ["rust", "go", "rust-twin"]
+    assert plan.with_twin(["rust"], registry, "none") == ["rust"]
+    assert plan.with_twin(["go", "rust-twin"], registry, None) == ["go", "rust-twin"]
+    with pytest.raises(KeyError):
+        plan.with_twin(["go"], registry, "rust")
+
+
+def test_controls_are_told_apart(registry: Registry) -> None:
+    names = plan.with_twin(["go", "go-plant-2ms"], registry, None)
+    made = plan.make(registry, "smoke", names, ["hello-rate"], "1cpu", 1, 3)
+    assert made.controls == {"go-twin": {"kind": "twin", "of": "go"}, "go-plant-2ms": {"kind": "plant", "of": "go", "worsens": "p50"}}
+    assert made.cells == 3

@@ -124,3 +124,10 @@ def test_a_torn_tail_is_cut_before_a_run_goes_on(tmp_path: Path) -> None:
     file.write_text(whole[:30])
     cut_torn_tail(tmp_path)
     assert file.read_text() == ""
+
+
+def test_a_control_has_entries_and_no_column() -> None:
+    run = {"plan": {**RUN["plan"], "contenders": ["a", "a-twin"], "controls": {"a-twin": {"kind": "twin", "of": "a"}}}}
+    made = table.make(run, [cell(), cell(contender="a-twin", x=101.0)])
+    assert made.contenders == ["a"]
+    assert made.entry("a-twin", "max").figure is not None

@@ -45,6 +45,7 @@ errors = Console(stderr=True, highlight=False, soft_wrap=True)
 Tier = Annotated[str, typer.Option(help="smoke, standard, publish (bench/scenarios.toml)")]
 Contenders = Annotated[str, typer.Option(help="default, all, or ids with commas between")]
 Scenarios = Annotated[str, typer.Option(help="default, all, or ids with commas between")]
+Twin = Annotated[str | None, typer.Option(help="the contender that is started twice (A/A), or none")]
 Rounds = Annotated[int | None, typer.Option(min=1, help="instead of the tier's number")]
 Seed = Annotated[int | None, typer.Option(min=0, help="draws the order; recorded in the run")]
 ProfileOption = Annotated[str | None, typer.Option("--profile", help="1cpu or ncpu; default: 1cpu below 4 cores")]
@@ -85,13 +86,14 @@ def bench_all(
     runner: Runner = "auto",
     rounds: Rounds = None,
     seed: Seed = None,
+    twin: Twin = None,
     profile: ProfileOption = None,
     out: Out = None,
     resume: Resume = None,
     database_url: DatabaseUrl = None,
 ) -> None:
     """Measure every default contender under every scenario and print the one table."""
-    _bench(tier, contenders, scenarios, runner, rounds, seed, profile, out, resume, database_url)
+    _bench(tier, contenders, scenarios, runner, rounds, seed, twin, profile, out, resume, database_url)
 
 
 @app.command("bare")
@@ -138,13 +140,14 @@ def bench(
     runner: Runner = "auto",
     rounds: Rounds = None,
     seed: Seed = None,
+    twin: Twin = None,
     profile: ProfileOption = None,
     out: Out = None,
     resume: Resume = None,
     database_url: DatabaseUrl = None,
 ) -> None:
     """The same for one contender."""
-    _bench(tier, contender, scenarios, runner, rounds, seed, profile, out, resume, database_url)
+    _bench(tier, contender, scenarios, runner, rounds, seed, twin, profile, out, resume, database_url)
 
 
 def _bench(
@@ -154,6 +157,7 @@ def _bench(
     runner: str,
     rounds: int | None,
     seed: int | None,
+    twin: str | None,
     profile: str | None,
     out: Path | None,
     resume: Path | None,
@@ -170,7 +174,7 @@ def _bench(
         plan = _resumed(registry, before, resume)
         out = resume
     else:
-        plan = _plan(registry, tier, contenders, scenarios, rounds, seed, profile)
+        plan = _plan(registry, tier, contenders, scenarios, rounds, seed, profile, twin)
     folder = out or ROOT / "bench" / "out" / f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{host.facts(ROOT)['name']}"
     if resume is None and (folder / "cells.jsonl").exists():
         raise ConfigurationError([f"--out: {folder} already holds a run; go on with --resume {folder}, or name another folder"])
@@ -268,6 +272,8 @@ def _conform_first(work: Workshop, stage: Stage, contenders: list[Any], left_out
     """A contender that breaks a rule gets no number."""
     passed = session.PassedBefore(work, stage)
     for contender in contenders:
+        if contender.twin_of in {other.id for other in contenders}:
+            continue  # the same program with the same settings
         if passed.knows(contender):
             _say(f"{contender.id}: this build passed the contract before")
             continue
@@ -278,6 +284,9 @@ def _conform_first(work: Workshop, stage: Stage, contenders: list[Any], left_out
             _say(f"{contender.id} is left out: {left_out[contender.id]}")
         else:
             passed.add(contender)
+    for contender in contenders:
+        if contender.copy_of in left_out:
+            left_out.setdefault(contender.id, f"{contender.copy_of}, of which it is a copy, is left out")
 
 
 def _tell_left_out(left_out: dict[str, str]) -> None:
@@ -316,19 +325,25 @@ def _plan(
     rounds: int | None,
     seed: int | None,
     profile: str | None,
+    twin: str | None = "none",
 ) -> plans.Plan:
     """Raises ConfigurationError with every wrong option at once."""
     mistakes: list[str] = []
 
-    def collect(option: str, text: str, known: Any, default: list[str]) -> list[str]:
+    def collect(option: str, text: str, known: Any, default: list[str], everything: list[str] | None = None) -> list[str]:
         try:
-            return chosen(option, text, known, default)
+            return chosen(option, text, known, default, everything)
         except ConfigurationError as error:
             mistakes.extend(error.mistakes)
             return []
 
-    who = collect("--contenders", contenders, registry.contenders, [c.id for c in registry.contenders.values() if c.default])
+    originals = [c.id for c in registry.contenders.values() if c.copy_of is None]
+    who = collect("--contenders", contenders, registry.contenders, [c.id for c in registry.contenders.values() if c.default], originals)
     what = collect("--scenarios", scenarios, registry.scenarios, [s.id for s in registry.scenarios.values() if s.default])
+    try:
+        who = plans.with_twin(who, registry, twin)
+    except KeyError:
+        mistakes.append(f"--twin: {twin!r} is not one of the run's contenders ({', '.join(who)}), nor none")
     collect("--tier", tier, registry.tiers, [])
     placed: Profile = "1cpu"
     try:
@@ -381,11 +396,12 @@ def show_plan(
     scenarios: Scenarios = "default",
     rounds: Rounds = None,
     seed: Seed = None,
+    twin: Twin = None,
     profile: ProfileOption = None,
 ) -> None:
     """What would run, how long it takes, and what it could detect."""
     registry = load(ROOT / "bench")
-    plan = _plan(registry, tier, contenders, scenarios, rounds, seed, profile)
+    plan = _plan(registry, tier, contenders, scenarios, rounds, seed, profile, twin)
     console.print(f"Tier {plan.tier_name}: {plan.tier.why}", markup=False)
     console.print(
         f"{plan.cells} cells = {len(plan.contenders)} contenders × {len(plan.scenarios)} scenarios × {plan.rounds} rounds; "
@@ -493,7 +509,7 @@ def doctor() -> None:
     except DatabaseError as error:
         console.print(f"  database {error}", markup=False)
         lacking += 1
-    for contender in registry.contenders.values():
+    for contender in [c for c in registry.contenders.values() if c.copy_of is None]:
         lacks = work.lacks(registry.services[contender.service])
         lacking += bool(lacks) and contender.default
         console.print(f"{contender.id:16} {'can run' if not lacks else 'cannot run: ' + '; '.join(lacks)}", markup=False)

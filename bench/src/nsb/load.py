@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from nsb.model import Contender, Registry, Scenario, Service, Tier, Tool
+from nsb.model import Contender, Registry, Scenario, Service, Tier, Tool, twin_id
 
 T = TypeVar("T")
 ModelT = TypeVar("ModelT", bound=BaseModel)
@@ -43,7 +43,18 @@ def load(folder: Path) -> Registry:
         mistakes = _references(registry, folder.parent)
     if mistakes:
         raise ConfigurationError(mistakes)
-    return registry
+    return registry.model_copy(update={"contenders": {**registry.contenders, **_twins(registry)}})
+
+
+def _twins(registry: Registry) -> dict[str, Contender]:
+    """Every contender that is no control may be started a second time, as `ID-twin`."""
+    return {
+        twin_id(name): contender.model_copy(
+            update={"id": twin_id(name), "twin_of": name, "twinned": False, "default": False, "check": False}
+        )
+        for name, contender in registry.contenders.items()
+        if contender.copy_of is None
+    }
 
 
 def _read(file: Path, known: set[str], mistakes: list[str]) -> dict[str, Any]:
@@ -103,10 +114,17 @@ def _references(registry: Registry, root: Path) -> list[str]:
         mistakes += [f"{where}.needs: no tool is named {tool}" for tool in service.needs if tool not in registry.tools]
         if not (root / service.folder).is_dir():
             mistakes.append(f"{where}.folder: there is no folder {service.folder}/")
+        mistakes += [f"{where}.sources: there is no folder {folder}/" for folder in service.sources if not (root / folder).is_dir()]
     for contender in registry.contenders.values():
         where = f"contenders.toml: contender[{contender.id}]"
         if contender.service not in registry.services:
             mistakes.append(f"{where}.service: no service is named {contender.service}")
+        if contender.twin_of is not None:
+            mistakes.append(f"{where}.twin_of: twins are made for every contender, they are not written here")
+        if twin_id(contender.id) in registry.contenders:
+            mistakes.append(f"contenders.toml: contender[{twin_id(contender.id)}].id: is the name of {contender.id}'s twin")
+        if contender.plant is not None and contender.plant.of not in registry.contenders:
+            mistakes.append(f"{where}.plant.of: no contender is named {contender.plant.of}")
         mistakes += [
             f"{where}.unsupported: no scenario is named {scenario}"
             for scenario in contender.unsupported
@@ -115,18 +133,19 @@ def _references(registry: Registry, root: Path) -> list[str]:
     return mistakes
 
 
-def chosen(option: str, text: str, known: Mapping[str, T], default: list[str]) -> list[str]:
-    """The ids of a comma-separated list, `default` or `all`, in the registry's order.
+def chosen(option: str, text: str, known: Mapping[str, T], default: list[str], everything: list[str] | None = None) -> list[str]:
+    """The ids of a comma-separated list, `default` or `all` (`everything`, else all that are known), in the registry's order.
 
     Raises ConfigurationError naming every unknown id.
     """
     if text == "default":
         return default
+    offered = list(known) if everything is None else everything
     if text == "all":
-        return list(known)
+        return offered
     asked = [part.strip() for part in text.split(",") if part.strip()]
     unknown = [name for name in asked if name not in known]
     if unknown or not asked:
-        names = ", ".join(known)
+        names = ", ".join(offered)
         raise ConfigurationError([f"{option}: {name!r} is unknown; known are {names}" for name in unknown or [text]])
     return [name for name in known if name in asked]

@@ -63,8 +63,24 @@ class Service(Frozen):
     build_environment: dict[str, str] = {}
     bare_build: list[list[str]] = []
     """What the bare program needs beyond `build`."""
+    sources: list[str] = []
+    """Further folders that it is built from."""
     bare: list[str] | None = None
     """Starts a bare program of the same framework that answers /hello on $PORT (`just bare`); each contender's environment is passed on."""
+
+
+def twin_id(name: str) -> str:
+    """The id under which a contender runs a second time."""
+    return f"{name}-twin"
+
+
+class Plant(Frozen):
+    """A known fault in an otherwise equal service: a run that does not find it could not have found anything of its size."""
+
+    of: str
+    """The contender that it is a copy of."""
+    worsens: Headline
+    """The figure that it makes larger (in open scenarios)."""
 
 
 class Contender(Frozen):
@@ -81,6 +97,16 @@ class Contender(Frozen):
     """Part of the short run of `just test`."""
     unsupported: dict[str, str] = {}
     """Scenario id → why this contender cannot run it."""
+    twinned: bool = False
+    """Is started twice where it is in a run and no other twin is asked for."""
+    plant: Plant | None = None
+    twin_of: str | None = None
+    """The same program with the same settings, started a second time: what differs between the two is noise. Made by `load`."""
+
+    @property
+    def copy_of(self) -> str | None:
+        """Of a control: the contender that it is compared with."""
+        return self.twin_of or (self.plant.of if self.plant else None)
 
 
 class Scenario(Frozen):
@@ -151,6 +177,12 @@ class Registry(Frozen):
     contenders: dict[str, Contender]
     scenarios: dict[str, Scenario]
     tiers: dict[str, Tier]
+
+    @property
+    def proper_services(self) -> dict[str, Service]:
+        """Those of contenders that have a column; a control's program is not one to learn from."""
+        proper = {c.service for c in self.contenders.values() if c.copy_of is None}
+        return {name: service for name, service in self.services.items() if name in proper}
 
 
 # --- times of a cell ------------------------------------------------------------------------------------------------

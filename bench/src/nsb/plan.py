@@ -6,7 +6,7 @@ import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from nsb.model import Contender, Profile, Registry, Scenario, Tier, Timing, timing
+from nsb.model import Contender, Profile, Registry, Scenario, Tier, Timing, timing, twin_id
 
 START_S = 5.0
 """From the start of a contender until it is ready and its pool is open, on average over the cast (s)."""
@@ -47,6 +47,15 @@ class Plan:
         for scenario in self.scenarios:
             for name in self.rows[round_ - 1]:
                 yield Slot(round_, by_id[name], scenario)
+
+    @property
+    def controls(self) -> dict[str, dict[str, str]]:
+        """Contenders that are compared with their original instead of having a column: id → kind (twin, plant), of, worsens (plants)."""
+        return {
+            c.id: {"kind": "plant", "of": c.plant.of, "worsens": c.plant.worsens} if c.plant else {"kind": "twin", "of": c.twin_of or ""}
+            for c in self.contenders
+            if c.copy_of is not None
+        }
 
     @property
     def cells(self) -> int:
@@ -91,6 +100,24 @@ def make(
         scenarios=tuple(registry.scenarios[name] for name in scenarios),
         rows=rows(contenders, count, seed),
     )
+
+
+def with_twin(contenders: Sequence[str], registry: Registry, asked: str | None) -> list[str]:
+    """The ids with the twin that every run has: of the contender asked for, else of the one that contenders.toml
+    marks `twinned`, else of the first; `none` adds none.
+
+    Raises KeyError where the contender asked for is not in the run.
+    """
+    names = list(contenders)
+    if asked == "none" or any(registry.contenders[name].twin_of for name in names):
+        return names
+    originals = [name for name in names if registry.contenders[name].copy_of is None]
+    if asked is not None and asked not in originals:
+        raise KeyError(asked)
+    if not originals:
+        return names
+    marked = [name for name in originals if registry.contenders[name].twinned]
+    return [*names, twin_id(asked or (marked or originals)[0])]
 
 
 def rows(names: Sequence[str], rounds: int, seed: int) -> tuple[tuple[str, ...], ...]:

@@ -57,6 +57,9 @@ class Table(Frozen):
     tier: str
     rounds: int
     contenders: list[str]
+    """Those that have a column."""
+    controls: dict[str, dict[str, str]]
+    """Those that are compared with their original instead (plan.controls); their entries are there too."""
     scenarios: list[str]
     headlines: dict[str, Headline]
     rates: dict[str, int | None]
@@ -80,6 +83,7 @@ def make(run: dict[str, Any], cells: Iterable[Cell]) -> Table:
     """The table of a run from its facts (run.json) and its cells."""
     plan = run["plan"]
     final = latest(cells)
+    controls: dict[str, dict[str, str]] = plan.get("controls", {})
     headlines: dict[str, Headline] = plan["headlines"]
     entries = [
         _entry(contender, scenario, headlines[scenario], plan["models"][scenario], [
@@ -92,7 +96,8 @@ def make(run: dict[str, Any], cells: Iterable[Cell]) -> Table:
         profile=plan["profile"],
         tier=plan["tier"],
         rounds=plan["rounds"],
-        contenders=plan["contenders"],
+        contenders=[name for name in plan["contenders"] if name not in controls],
+        controls=controls,
         scenarios=plan["scenarios"],
         headlines=headlines,
         rates=plan.get("rates", {}),

@@ -310,6 +310,7 @@ def run_facts(plan: Plan, on: Stage, k6_program: Path, builds: Mapping[str, floa
             "rounds": plan.rounds,
             "seed": plan.seed,
             "contenders": [c.id for c in plan.contenders],
+            "controls": plan.controls,
             "scenarios": [s.id for s in plan.scenarios],
             "rows": [list(row) for row in plan.rows],
             "headlines": {s.id: s.headline for s in plan.scenarios},

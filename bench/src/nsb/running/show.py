@@ -14,7 +14,7 @@ def part(root: Path, registry: Registry, name: str) -> list[tuple[str, str]]:
     """Path and text of each file whose stem is `name` in any casing, in the registry's order."""
     return [
         (path, (root / path).read_text(encoding="utf-8"))
-        for service in registry.services.values()
+        for service in registry.proper_services.values()
         for path in sources(root, service.folder)
         if Path(path).suffix in _CODE and Path(path).stem.lower() == name.lower()
     ]
@@ -24,6 +24,6 @@ def parts(root: Path, registry: Registry) -> list[str]:
     """The stems that every service has."""
     stems = [
         {Path(path).stem.lower() for path in sources(root, service.folder) if Path(path).suffix in _CODE}
-        for service in registry.services.values()
+        for service in registry.proper_services.values()
     ]
     return sorted(set.intersection(*stems)) if stems else []

@@ -131,7 +131,7 @@ class Workshop:
     def fingerprint(self, service: Service) -> str:
         """A hash of what the service is built from: files that git tracks or would track, and the versions of its tools."""
         digest = hashlib.sha256()
-        for path in sources(self.root, service.folder):
+        for path in [path for folder in (service.folder, *service.sources) for path in sources(self.root, folder)]:
             digest.update(f"{path}\0".encode())
             digest.update((self.root / path).read_bytes())
         for tool in service.needs:
