@@ -1,12 +1,27 @@
-"""Intervals against known values."""
+"""Intervals, tests and powers against tables, scipy and the protocol's own figures."""
 
 from __future__ import annotations
 
 import math
+import random
 
 import pytest
+from scipy.stats import ttest_1samp, ttest_ind, wilcoxon
 
-from nsb.analysis.stats import estimate, smallest_effect, spread_of_halves
+from nsb.analysis.stats import (
+    contrast,
+    equality_power,
+    estimate,
+    hodges_lehmann,
+    holm,
+    power,
+    rounds_to_decide,
+    signed_rank_depth,
+    smallest_effect,
+    smallest_shift,
+    spread_of_halves,
+    welch,
+)
 
 
 def test_interval_of_six_rounds_is_students_t_on_logs() -> None:
@@ -35,6 +50,103 @@ def test_halves_are_a_spread() -> None:
     assert spread_of_halves(90.0, 110.0, 100.0).half_width == pytest.approx(0.1)
 
 
+def drawn(seed: int, n: int, mean: float = 0.0) -> list[float]:
+    draw = random.Random(seed)
+    return [draw.gauss(mean, 1.0) for _ in range(n)]
+
+
+def test_a_paired_contrast_is_scipys_t_test() -> None:
+    x = drawn(1, 7, 0.5)
+    found, known = contrast(x), ttest_1samp(x, 0.0)
+    assert found.p_value == pytest.approx(known.pvalue)
+    bounds = known.confidence_interval(0.9)
+    assert (found.interval(0.9).low, found.interval(0.9).high) == (pytest.approx(bounds.low), pytest.approx(bounds.high))
+
+
+def test_welch_is_scipys_and_says_b_against_a() -> None:
+    a, b = drawn(2, 6), [3 * x for x in drawn(3, 9, 0.8)]
+    found, known = welch(a, b), ttest_ind(b, a, equal_var=False)
+    assert found.p_value == pytest.approx(known.pvalue)
+    bounds = known.confidence_interval(0.95)
+    assert (found.interval(0.95).low, found.interval(0.95).high) == (pytest.approx(bounds.low), pytest.approx(bounds.high))
+
+
+def test_without_any_spread_the_interval_is_a_point() -> None:
+    assert contrast([0.0] * 5).p_value == 1.0
+    assert contrast([0.2] * 5).p_value == 0.0
+    same = welch([1.0] * 5, [1.0] * 6)
+    assert (same.interval(0.95).low, same.interval(0.95).high, same.p_value) == (0.0, 0.0, 1.0)
+
+
+def test_holm_steps_down_and_stops() -> None:
+    # 0.01 ≤ 0.05/4 and 0.012 ≤ 0.05/3; 0.03 > 0.05/2 stops it, and 0.04, below 0.05/1, stays undecided with it
+    levels = holm([0.03, 0.01, 0.04, 0.012])
+    assert levels == pytest.approx([1 - 0.05 / 2, 1 - 0.05 / 4, 1 - 0.05 / 2, 1 - 0.05 / 3])
+    assert holm([]) == []
+    assert holm([0.04]) == pytest.approx([0.95])
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_intervals_at_holms_levels_decide_as_holm_does(seed: int) -> None:
+    samples = [drawn(100 * seed + i, 6, mean) for i, mean in enumerate((0, 0.5, 1.0, 1.5, 2.5))]
+    tests = [contrast(x) for x in samples]
+    p = [test.p_value for test in tests]
+    rejected = set()
+    for rank, i in enumerate(sorted(range(len(p)), key=p.__getitem__)):
+        if p[i] > 0.05 / (len(p) - rank):
+            break
+        rejected.add(i)
+    found = {i for i, level in enumerate(holm(p)) if (b := tests[i].interval(level)).low > 0 or b.high < 0}
+    assert found == rejected
+
+
+def test_depths_of_the_signed_rank_interval_are_those_of_tables() -> None:
+    # P(T⁺ ≤ 3) = 0.0195 and P(T⁺ ≤ 4) = 0.027 for n = 8; critical values 0, 3, 13, 52 of n = 6, 8, 12, 20 (Wilcoxon's table, two-sided 5 %)
+    assert [signed_rank_depth(n, 0.95) for n in (5, 6, 8, 12, 20)] == [0, 1, 4, 14, 53]
+
+
+@pytest.mark.parametrize("n", [8, 12])
+def test_the_hodges_lehmann_interval_holds_what_wilcoxons_exact_test_keeps(n: int) -> None:
+    x = drawn(n, n, 0.3)
+    found = hodges_lehmann(x)
+    for inside, centre in ((True, found.low + 1e-9), (True, found.high - 1e-9), (False, found.low - 1e-9), (False, found.high + 1e-9)):
+        p = float(wilcoxon([value - centre for value in x], method="exact").pvalue)
+        assert (p > 0.05) == inside
+
+
+def test_too_few_values_have_no_hodges_lehmann_interval() -> None:
+    with pytest.raises(ValueError, match="5 values"):
+        hodges_lehmann([1.0, 2.0, 3.0, 4.0, 5.0])
+
+
 def test_smallest_effects_of_the_protocol() -> None:
     # METHODOLOGY.md: s = 0.03: 4 % at 6 rounds, 3 % at 12; s = 0.13: 20 % and 12 %
     assert [round(smallest_effect(s, n), 2) for s in (0.03, 0.13) for n in (6, 12)] == [0.04, 0.03, 0.2, 0.12]
+
+
+def test_more_comparisons_find_less() -> None:
+    # t(1 − 0.025/4, 5) = 3.8100, t(0.80, 5) = 0.9195
+    assert smallest_effect(0.08, 6, 4) == pytest.approx(math.exp((3.8100 + 0.9195) * 0.08 / math.sqrt(6)) - 1, rel=1e-4)
+    assert smallest_effect(0.08, 6, 12) > smallest_effect(0.08, 6, 4) > smallest_effect(0.08, 6)
+
+
+def test_the_announced_effect_has_80_percent_power_for_one_comparison_and_less_at_stricter_levels() -> None:
+    assert power(smallest_shift(0.1, 12), 0.1, 12) == pytest.approx(0.80, abs=0.01)
+    assert power(smallest_shift(0.1, 6, 72), 0.1, 6, 72) == pytest.approx(0.706, abs=0.002)
+    assert power(2 * smallest_shift(0.1, 6, 72), 0.1, 6, 72) > 0.99
+
+
+def test_powers_of_the_protocol() -> None:
+    # METHOD.md, simulated: equality within ±10 % is shown in 62 % for s = 0.08 and 6 rounds, and in 14 % at s = 0.13
+    band = math.log(1.1)
+    assert equality_power(0.08, 6, band) == pytest.approx(0.62, abs=0.01)
+    assert equality_power(0.13, 6, band) == pytest.approx(0.14, abs=0.01)
+    assert equality_power(0.01, 6, band) == pytest.approx(1.0, abs=1e-6)
+    assert equality_power(0.0, 6, band) == 1.0
+
+
+def test_rounds_to_decide_are_the_fewest_that_reach_the_distance() -> None:
+    needed = rounds_to_decide(0.05, 0.08, 0.975, more_than=6)
+    assert needed is not None
+    assert smallest_shift(0.08, needed) <= 0.05 < smallest_shift(0.08, needed - 1)
+    assert rounds_to_decide(0.001, 0.08, 0.975, more_than=6) is None

@@ -1,0 +1,86 @@
+"""The controls of a run in words and as a table: may its comparisons be believed? Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from nsb.analysis.controls import Control, Summary, summaries
+from nsb.analysis.judge import LEAST_ROUNDS, MARGINS, Verdict
+
+
+def sentences(controls: Sequence[Control]) -> list[str]:
+    """One for each control: what it showed of the run."""
+    return [_sentence(summary) for summary in summaries(controls)]
+
+
+def _sentence(s: Summary) -> str:
+    judged = len(s.passed) + len(s.failed)
+    if judged == 0:
+        return f"{s.control}: fewer than {LEAST_ROUNDS} rounds, so it shows nothing and no verdict follows from this run."
+    lost = f" {_few(s.undecided)} had fewer than {LEAST_ROUNDS} rounds that count." if s.undecided else ""
+    if s.kind == "twin":
+        text = f"{s.control} equals {s.of} within the noise in {len(s.passed)} of {judged} figures."
+        if s.failed:
+            text += f" Too noisy for a verdict: {_few(s.failed)}."
+    else:
+        text = f"{s.control} was found in {len(s.passed)} of {judged} figures."
+        if s.failed:
+            text += f" Not found: {_few(s.failed)}."
+    return text + lost
+
+
+def _few(names: Sequence[str]) -> str:
+    return ", ".join(names) if len(names) <= 12 else f"{', '.join(names[:12])} and {len(names) - 12} more"
+
+
+def section(controls: Sequence[Control]) -> str:
+    """The Markdown of table.md; empty where the run has no control."""
+    if not controls:
+        return ""
+    lines = [
+        "## Controls\n",
+        "\n".join(f"- {sentence}" for sentence in sentences(controls)),
+        "",
+        f"A twin holds where its 95 % interval holds 1 and its ratio is within {MARGINS['ratio']:.0%} of 1 "
+        f"(latency that waits for a hold: 0 within {MARGINS['ms']:.0f} ms). "
+        "A plant is found where its interval, at the level of Holm's procedure over its figures, lies above 1.\n",
+    ]
+    shown = [control for control in controls if _interval(control) is not None]
+    if shown:
+        lines += ["| control | scenario | figure | beside its original | interval | rounds | |", "|---|---|---|---:|---:|---:|---|"]
+        lines += [_line(control) for control in shown]
+        lines.append("")
+    return "\n".join(lines)
+
+
+def _interval(control: Control) -> tuple[float, float, float] | None:
+    """Value, low and high: the twin's as its gate judges it, the plant's at its level."""
+    v = control.verdict
+    of: tuple[float | None, float | None, float | None] = (v.value, v.low, v.high)
+    if control.kind == "twin" and v.gate.value is not None:
+        of = (v.gate.value, v.gate.low, v.gate.high)
+    value, low, high = of
+    return None if value is None or low is None or high is None else (value, low, high)
+
+
+def _line(control: Control) -> str:
+    found = _interval(control)
+    assert found is not None
+    value, low, high = (_number(each, control.verdict) for each in found)
+    cells = (control.control, control.scenario, control.metric, value, f"{low} to {high}", control.verdict.rounds, _said(control))
+    return f"| {' | '.join(str(cell) for cell in cells)} |"
+
+
+def _number(value: float, verdict: Verdict) -> str:
+    return f"{value:.3f} ×" if verdict.unit == "ratio" else f"{value:+.2f} ms"
+
+
+def _said(control: Control) -> str:
+    if control.passed is None:
+        return "too few rounds"
+    if control.kind == "twin":
+        return "holds" if control.passed else "**differs**"
+    if control.passed:
+        return "found"
+    why = control.verdict.reason or control.verdict.outcome
+    return f"**not found** ({why.replace('_', ' ')})"

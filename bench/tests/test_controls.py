@@ -1,0 +1,96 @@
+"""The twin and the plants of a run: what they say of it, on cells made with a known difference."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import pytest
+
+from nsb.analysis import controls
+from nsb.model import Cell, Headline, Latency
+from nsb.report.controls import section, sentences
+
+SCENARIOS: dict[str, tuple[str, Headline, int]] = {
+    "rate": ("open", "cpu", 0),
+    "wait": ("open", "p50", 1000),
+    "max": ("closed", "throughput", 0),
+}
+RUN: dict[str, Any] = {
+    "plan": {
+        "contenders": ["a", "a-twin", "a-dear", "a-late"],
+        "controls": {
+            "a-twin": {"kind": "twin", "of": "a"},
+            "a-dear": {"kind": "plant", "of": "a", "worsens": "cpu"},
+            "a-late": {"kind": "plant", "of": "a", "worsens": "p50"},
+        },
+        "scenarios": list(SCENARIOS),
+        "models": {name: model for name, (model, _, _) in SCENARIOS.items()},
+        "headlines": {name: headline for name, (_, headline, _) in SCENARIOS.items()},
+        "holds_ms": {name: hold for name, (_, _, hold) in SCENARIOS.items()},
+    }
+}
+WORSE: dict[str, dict[str, float]] = {"a": {}, "a-twin": {}, "a-dear": {"cpu": 1.5}, "a-late": {"late": 2.0}}
+
+
+def cells(rounds: int, s: float, worse: dict[str, dict[str, float]] = WORSE) -> list[Cell]:
+    draw = random.Random(3)  # a gate closes by chance in one of twenty figures: not with this seed
+    made = []
+    for round_ in range(1, rounds + 1):
+        for scenario, (model, _, hold) in SCENARIOS.items():
+            for contender, by in worse.items():
+                noise = [draw.lognormvariate(0, s) for _ in range(3)]
+                latency = hold + 1.0 * noise[0] + by.get("late", 0.0)
+                made.append(
+                    Cell.model_validate(
+                        {
+                            "round": round_, "contender": contender, "scenario": scenario,
+                            "profile": "1cpu", "model": model, "status": "valid",
+                            "throughput_rps": 1000 * noise[1] / by.get("cpu", 1.0),
+                            "latency_ms": Latency(p50=latency, p90=latency, p99=None, max=latency),
+                            "cpu_us_per_request": {"service": 50 * noise[2] * by.get("cpu", 1.0)},
+                        }
+                    )
+                )  # fmt: skip
+    return made
+
+
+def found(rounds: int, s: float, worse: dict[str, dict[str, float]] = WORSE) -> dict[str, controls.Summary]:
+    return {summary.control: summary for summary in controls.summaries(controls.compare(RUN, cells(rounds, s, worse)))}
+
+
+def test_in_a_quiet_run_the_twin_holds_and_the_plants_are_found() -> None:
+    seen = found(6, 0.02)
+    assert seen["a-twin"].failed == []
+    assert set(seen["a-twin"].passed) == {"rate cpu", "wait p50", "max throughput", "wait cpu", "rate p50"}
+    assert seen["a-dear"].passed == ["rate cpu", "wait cpu"]
+    assert seen["a-late"].passed == ["rate p50", "wait p50"]
+
+
+def test_a_plant_that_is_none_is_not_found() -> None:
+    seen = found(6, 0.02, {**WORSE, "a-dear": {}, "a-late": {}})
+    assert (seen["a-dear"].passed, seen["a-late"].passed) == ([], [])
+
+
+def test_a_twin_that_differs_closes_the_gate_and_is_named() -> None:
+    results = controls.compare(RUN, cells(6, 0.02, {**WORSE, "a-twin": {"cpu": 1.3}}))
+    seen = {summary.control: summary for summary in controls.summaries(results)}
+    assert {"rate cpu", "wait cpu", "max throughput"} <= set(seen["a-twin"].failed)
+    assert seen["a-dear"].passed == []
+    assert any("Too noisy for a verdict: rate cpu" in sentence for sentence in sentences(results))
+    assert "| a-twin | rate | cpu |" in section(results)
+    assert "**differs**" in section(results)
+    assert "**not found** (twin failed)" in section(results)
+
+
+@pytest.mark.parametrize("rounds", [1, 4])
+def test_few_rounds_show_nothing_and_say_so(rounds: int) -> None:
+    results = controls.compare(RUN, cells(rounds, 0.02))
+    assert all(control.passed is None for control in results)
+    assert all("no verdict follows" in sentence for sentence in sentences(results))
+    assert ("| a-dear | rate" in section(results)) == (rounds > 1)  # no number without spread
+
+
+def test_a_run_without_controls_has_no_section() -> None:
+    run = {"plan": {**RUN["plan"], "controls": {}}}
+    assert section(controls.compare(run, cells(6, 0.02))) == ""
