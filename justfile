@@ -39,6 +39,11 @@ up *arguments:
 report *arguments:
     @bench/nsb report "$@"
 
+# What run B does worse or better than run A, cell by cell: just compare A B
+[group('read')]
+compare *arguments:
+    @bench/nsb compare "$@"
+
 # One part of every service, one after the other: just show fanout
 [group('read')]
 show *arguments:

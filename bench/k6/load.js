@@ -66,10 +66,20 @@ function idOf(n, ids) {
   return 1 + (((n + cell.seed) * 2654435761) % 4294967296) % ids;
 }
 
+// When this user sends its first request: the starts are spread, so that answers do not come in convoys. On a ladder its level must have begun.
+function firstStart(begin) {
+  let below = 0;
+  for (const level of cell.levels) {
+    if (exec.vu.idInTest <= level.vus) return level.at_ms + ((exec.vu.idInTest - 1 - below) / (level.vus - below)) * cell.spread_ms;
+    below = level.vus;
+  }
+  return begin + ((exec.vu.idInTest - 1) / cell.vus) * cell.spread_ms;
+}
+
 export default function () {
   const begin = Date.now();
   if (!open && exec.vu.iterationInScenario === 0 && cell.spread_ms > 0) {
-    sleep(((exec.vu.idInTest - 1) / cell.vus) * (cell.spread_ms / 1000)); // spread the starts over one hold: no convoys
+    sleep(Math.max(0, firstStart(begin) - begin) / 1000);
   } else if (begin >= cell.window_to_ms) {
     if (!open) sleep(0.2);
     return;

@@ -21,6 +21,9 @@ def registry() -> Registry:
     return load(BENCH)
 
 
+QUIET_TCP = {"ListenOverflows": 0, "ListenDrops": 0, "RetransSegs": 0, "TCPDSACKRecv": 0, "TCPSynRetrans": 0, "OutSegs": 16_000}
+
+
 def trend(count: int = 2000, at: float = 1.0) -> Trend:
     return Trend(count, at, at, at, at, at)
 
@@ -53,6 +56,8 @@ def open_cell(**changes: Any) -> Observation:
         half_cpu_s=(0.05, 0.05),
         database_known=True,
         rehearsal=False,
+        tcp=QUIET_TCP,
+        clients=101,
     )
     return bent(base, **changes)
 
@@ -73,6 +78,7 @@ def closed_cell(requests: int, vus: int, hold_s: float, **changes: Any) -> Obser
         load=load_,
         before=Stats(0, 0.0, 0),
         after=Stats(requests, 0.0, 0),
+        clients=vus + 1,
     )
     return bent(base, **changes)
 

@@ -116,6 +116,16 @@ def test_accounts_authenticate_as_the_server_does_by_default(server: Server) -> 
     assert "" not in plugins
 
 
+def test_a_connection_that_leaves_a_transaction_open_is_seen(server: Server) -> None:
+    with login(server.user_url("lingers")) as cursor:
+        cursor.execute("SELECT name FROM books WHERE id = 1")
+        assert wait_for(lambda: server.open_transactions("lingers") == 0)
+        cursor.execute("SET autocommit = 0")
+        cursor.execute("SELECT name FROM books WHERE id = 1")
+        assert wait_for(lambda: server.open_transactions("lingers") == 1)  # the server's view of it is up to 0.1 s old
+        assert server.open_transactions("go") == 0
+
+
 def test_counters_show_what_others_sent_and_not_what_the_harness_did(server: Server) -> None:
     with login(server.user_url("go")) as cursor:
         before = server.counters()

@@ -14,10 +14,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import psutil
+import pytest
 
 BENCH = Path(__file__).resolve().parents[1]
 CONTENDER = "go"
-SCENARIOS = ["hello-rate", "book-read-rate", "compute-rate"]
+SCENARIOS = ["hello-rate", "book-read-rate", "compute-rate", "book-write-rate"]
 
 
 def started(*arguments: str) -> subprocess.Popen[str]:
@@ -41,7 +42,7 @@ def wait_for(condition: Callable[[], bool], process: subprocess.Popen[str], dead
 
 def left(family: list[psutil.Process]) -> list[str]:
     """Who of them still runs when the harness has ended (a moment is granted to those that notice its end themselves)."""
-    _, alive = psutil.wait_procs(family, timeout=5)
+    _, alive = psutil.wait_procs(family, timeout=30)
     return [" ".join(p.cmdline()) for p in alive if p.is_running() and p.status() != psutil.STATUS_ZOMBIE]
 
 
@@ -50,24 +51,51 @@ def measured(folder: Path) -> list[str]:
     return [json.loads(line)["scenario"] for line in file.read_text().splitlines()] if file.exists() else []
 
 
-def test_an_interrupted_run_keeps_its_cells_leaves_nothing_behind_and_goes_on(tmp_path: Path) -> None:
-    folder = tmp_path / "run"
-    process = started("bench", CONTENDER, "--tier", "smoke", "--scenarios", ",".join(SCENARIOS), "--out", str(folder))
-    wait_for(lambda: len(measured(folder)) == 1, process)
-    family = psutil.Process(process.pid).children(recursive=True)
-    assert len(family) >= 3  # service, database, upstream
-    process.send_signal(signal.SIGINT)
-    output = process.communicate(timeout=60)[0]
-    assert process.returncode == 130, output
-    assert left(family) == []
-    kept = measured(folder)
-    assert (folder / "table.md").exists()
+def counted(folder: Path) -> list[str]:
+    cells = [json.loads(line) for line in (folder / "cells.jsonl").read_text().splitlines()]
+    return [cell["scenario"] for cell in cells if cell["status"] in ("valid", "censored")]
 
-    again = started("bench-all", "--resume", str(folder))
-    output = again.communicate(timeout=400)[0]
-    assert again.returncode == 0, output
+
+def kill_the_database(_: subprocess.Popen[str], family: list[psutil.Process]) -> None:
+    (server,) = [p for p in family if any(part.startswith("--datadir=") for part in p.cmdline())]
+    server.kill()
+
+
+FAULTS: dict[str, tuple[Callable[[subprocess.Popen[str], list[psutil.Process]], object], int, str]] = {
+    "Ctrl-C": (lambda harness, _: harness.send_signal(signal.SIGINT), 130, "stopped"),
+    "the database dies": (kill_the_database, 3, "ended in mid-run with 137"),
+    "the harness is killed": (lambda harness, _: harness.kill(), -signal.SIGKILL, ""),
+}
+"""What happens in the first, second and third sitting → its exit code and what is said."""
+
+
+def test_a_run_that_is_stopped_in_three_ways_keeps_its_cells_leaves_nothing_behind_and_goes_on(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "run"
+    asked = ("--tier", "smoke", "--twin", "none", "--scenarios", ",".join(SCENARIOS))
+    process = started("bench", CONTENDER, *asked, "--out", str(folder))
+    kept: list[str] = []
+    for cells, (name, (fault, code, sentence)) in enumerate(FAULTS.items(), 1):
+        wait_for(lambda cells=cells: len(measured(folder)) >= cells, process)  # type: ignore[misc]
+        family = psutil.Process(process.pid).children(recursive=True)
+        assert len(family) >= 3  # service, database, upstream
+        began = time.monotonic()
+        fault(process, family)
+        output = process.communicate(timeout=120)[0]
+        with capsys.disabled():
+            print(f"\n  {name}: ended after {time.monotonic() - began:.1f} s")
+        assert (process.returncode, sentence in output) == (code, True), output
+        assert "Traceback" not in output
+        assert left(family) == []
+        assert measured(folder)[: len(kept)] == kept
+        kept = measured(folder)
+        assert code < 0 or (f"go on with --resume {folder}" in output and (folder / "table.md").exists())
+        process = started("bench-all", "--resume", str(folder))
+    output = process.communicate(timeout=400)[0]
+    assert process.returncode == 0, output
     assert measured(folder)[: len(kept)] == kept
-    assert sorted(measured(folder)) == sorted(SCENARIOS)
+    assert sorted(counted(folder)) == sorted(SCENARIOS)
 
 
 def test_up_serves_until_it_is_interrupted() -> None:

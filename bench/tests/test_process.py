@@ -12,7 +12,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from nsb.running.process import Process, ProcessError, cpu_s, footprint, free_port
+from nsb.running.process import Process, ProcessError, cpu_s, footprint, forget_peak, free_port
 
 SPAWNS = """
 import subprocess, sys, time
@@ -119,3 +119,27 @@ os.kill(os.getpid(), signal.SIGKILL)
     while alive() and time.monotonic() < until:
         time.sleep(0.01)
     assert alive() == []
+
+
+def test_memory_that_came_and_went_between_two_looks_is_known(tmp_path: Path) -> None:
+    code = (
+        "import signal, time\n"
+        "signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGUSR1})\n"
+        "print('up', flush=True); signal.sigwait({signal.SIGUSR1})\n"
+        "much = bytearray(60 << 20); del much\n"
+        "print('done', flush=True); time.sleep(60)"
+    )
+    process = started(tmp_path, code)
+    try:
+        if not forget_peak(process.tree()):
+            pytest.skip("the kernel does not let this user reset the high-water mark")
+        assert footprint(process.tree()).fallen_mib < 5
+        os.kill(process.pid, signal.SIGUSR1)
+        until = time.monotonic() + 30
+        while "done" not in process.last_words() and time.monotonic() < until:
+            time.sleep(0.01)
+        seen = footprint(process.tree())
+        assert seen.pss_mib < 50 < seen.fallen_mib
+    finally:
+        process.end(1)
+    assert not forget_peak([2**22 - 1])

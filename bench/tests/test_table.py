@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from nsb.analysis import table
-from nsb.model import Cell, Half, Latency, read_cells
+from nsb.model import Cell, Half, Latency
 from nsb.report import words
-from nsb.running.journal import cut_torn_tail
 
 RUN: dict[str, Any] = {
     "plan": {
@@ -90,13 +88,6 @@ def test_one_round_shows_the_spread_of_its_halves() -> None:
     assert (found.figure.spread, words.spread(found)) == ("halves", "±10%")
 
 
-def test_a_journal_survives_a_torn_last_line_and_no_other() -> None:
-    lines = [cell(1).line(), cell(2).line()]
-    assert len(read_cells([*lines, lines[0][:50]])) == 2
-    with pytest.raises(ValueError, match="line 1"):
-        read_cells([lines[0][:50], lines[1]])
-
-
 def test_a_rate_that_was_not_sustained_shows_what_it_reached() -> None:
     run = {"plan": {**RUN["plan"], "models": {"max": "open"}, "headlines": {"max": "p50"}}}
     found = table.make(run, [cell(1, 98.0, "censored", model="open", limit="loop")]).entry("a", "max")
@@ -114,20 +105,17 @@ def test_who_was_left_out_stands_below_the_table() -> None:
     assert "Left out: b: no such tool" in words.legend(made)
 
 
-def test_a_torn_tail_is_cut_before_a_run_goes_on(tmp_path: Path) -> None:
-    file = tmp_path / "cells.jsonl"
-    whole = cell(1).line() + "\n"
-    for torn in ("", whole[:80], whole.rstrip("\n")):
-        file.write_text(whole + torn)
-        cut_torn_tail(tmp_path)
-        assert file.read_text() == whole
-    file.write_text(whole[:30])
-    cut_torn_tail(tmp_path)
-    assert file.read_text() == ""
-
-
 def test_a_control_has_entries_and_no_column() -> None:
     run = {"plan": {**RUN["plan"], "contenders": ["a", "a-twin"], "controls": {"a-twin": {"kind": "twin", "of": "a"}}}}
     made = table.make(run, [cell(), cell(contender="a-twin", x=101.0)])
     assert made.contenders == ["a"]
     assert made.entry("a-twin", "max").figure is not None
+
+
+def test_a_figure_is_marked_from_a_third_of_its_rounds_on_and_every_doubt_is_listed() -> None:
+    def seen(doubted: int) -> table.Entry:
+        return entry(*(cell(r, doubts=["V8 unsteady"] if r <= doubted else []) for r in range(1, 7)))
+
+    assert words.figure(seen(1)) == "100"
+    assert seen(1).doubts == ["V8 unsteady (1 of 6 rounds)"]
+    assert words.figure(seen(2)) == "100?"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from conftest import closed_cell, open_cell, trend
+from conftest import QUIET_TCP, closed_cell, open_cell, trend
 from nsb.analysis.validity import Observation, Stats, judge
 
 
@@ -48,11 +48,28 @@ def test_a_cell_in_order_is_valid_without_doubts() -> None:
         ({"db_connections": 152}, "V9", "invalid"),
         ({"statements": 1, "executed": 4000}, "V9", "invalid"),
         ({"statements": 1, "executed": 0}, "V9", "invalid"),
+        ({"clients": 108}, "V9", "invalid"),
+        ({"tcp": {**QUIET_TCP, "ListenOverflows": 1, "ListenDrops": 1}}, "V10", "invalid"),
+        ({"tcp": {**QUIET_TCP, "ListenDrops": 1}}, "V10", "invalid"),
+        ({"tcp": {**QUIET_TCP, "RetransSegs": 2}}, "V10", "invalid"),
+        ({"tcp": {**QUIET_TCP, "RetransSegs": 2}, "rehearsal": True}, "V10", "doubt"),
+        ({"tcp": {**QUIET_TCP, "ListenDrops": 1}, "rehearsal": True}, "V10", "doubt"),
+        ({"tcp": None}, "V10", "doubt"),
         ({"cpu_s": {"harness": 0.2}}, "V11", "doubt"),
     ],
 )
 def test_a_planted_violation_is_found(changes: dict[str, object], check: str, expected: str) -> None:
     assert outcome(open_cell(**changes), check) == expected
+
+
+def test_one_connection_for_each_user_and_one_for_the_harness_pass() -> None:
+    assert outcome(open_cell(clients=107), "V9") == "ok"
+
+
+def test_probes_that_the_receiver_calls_superfluous_and_repeated_syns_are_no_losses() -> None:
+    seen = {**QUIET_TCP, "RetransSegs": 501, "TCPDSACKRecv": 480, "TCPSynRetrans": 20}
+    assert outcome(open_cell(tcp=seen), "V10") == "ok"
+    assert outcome(open_cell(tcp={**seen, "RetransSegs": 503}), "V10") == "invalid"
 
 
 def test_declared_statements_pass() -> None:

@@ -3,35 +3,41 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import sys
 import tempfile
 import time
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, NoReturn
 
 import typer
 from rich.console import Console
 
 from nsb import plan as plans
 from nsb.analysis import table as tables
-from nsb.analysis.stats import smallest_effect
+from nsb.analysis.compare import Incomparable, compare
+from nsb.analysis.fairness import Record, miscounts
+from nsb.analysis.resume import differences as differences_of_sittings
+from nsb.analysis.stopped import REQUESTS, harm, notes
 from nsb.load import ConfigurationError, chosen, load
 from nsb.model import Cell, Profile, Registry
 from nsb.progress import Screen
 from nsb.report import bare as comparing
-from nsb.report import markdown, terminal, words
+from nsb.report import compare as side_by_side
+from nsb.report import markdown, power, terminal, words
 from nsb.running import bare as bares
-from nsb.running import checks, host, k6, session
+from nsb.running import checks, earlier, host, k6, oha, preflight, session, stopped
 from nsb.running import show as showing
 from nsb.running.conformance.exchanges import answers, differences
 from nsb.running.database import DatabaseError, find_server
-from nsb.running.journal import Journal, JournalError, cut_torn_tail, read_run, write_whole
+from nsb.running.interrupt import Interrupted, interruptible
+from nsb.running.journal import Journal, JournalError, cut_torn_tail, hold, read_run, write_whole
 from nsb.running.native import Died, Stage
 from nsb.running.outputs import outputs
 from nsb.running.process import ProcessError, port_is_free
-from nsb.running.session import Interrupted, Refused
+from nsb.running.session import Refused
 from nsb.running.tools import BuildError, Found, Workshop, workshop
 
 DONE, INCOMPLETE, USAGE, REFUSED = 0, 1, 2, 3
@@ -53,26 +59,42 @@ Out = Annotated[Path | None, typer.Option(help="the run's folder; default: bench
 Resume = Annotated[Path | None, typer.Option(help="go on with an interrupted run")]
 DatabaseUrl = Annotated[str | None, typer.Option(help="mysql://admin:password@host:port of a server of one's own")]
 Runner = Annotated[str, typer.Option(help="auto or native")]
+OrderOption = Annotated[
+    str, typer.Option("--order", help="scenario: all run and take turns; contender: one at a time; auto: by the memory there is")
+]
+Noisy = Annotated[bool, typer.Option("--noisy", help="measure although others use more than 10 % of the machine; recorded in the run")]
 
 
 def main() -> None:
     """Runs the command line; every expected failure is a sentence and an exit code."""
+    with interruptible():  # to the last word: a second Ctrl-C must not cut off the first one's way out
+        _verb()
+
+
+def _verb() -> None:
     try:
-        with session.interruptible():
-            app(standalone_mode=True)
+        app(standalone_mode=True)
     except ConfigurationError as error:
         for mistake in error.mistakes:
             errors.print(mistake, markup=False)
         sys.exit(USAGE)
-    except (Refused, ProcessError, DatabaseError, Died, JournalError, BuildError) as error:
+    except (Refused, ProcessError, DatabaseError, Died, JournalError, BuildError, Incomparable) as error:
         errors.print(str(error), markup=False)
         sys.exit(REFUSED)
     except OSError as error:  # a full disk, a folder without rights
         errors.print(f"{error.filename or 'the machine'}: {error.strerror}", markup=False)
         sys.exit(REFUSED)
     except Interrupted as stop:
-        errors.print("stopped; what was measured is kept")
-        sys.exit(stop.exit_code)
+        errors.print("stopped")
+        _leave(stop.exit_code)
+
+
+def _leave(code: int) -> NoReturn:
+    """Ends at once: an interpreter that ends by itself waits for the threads of rules under way."""
+    with contextlib.suppress(OSError):
+        sys.stdout.flush()
+        sys.stderr.flush()
+    os._exit(code)
 
 
 # --- measuring -------------------------------------------------------------------------------------------------------
@@ -80,6 +102,7 @@ def main() -> None:
 
 @app.command("bench-all")
 def bench_all(
+    context: typer.Context,
     tier: Tier = "standard",
     contenders: Contenders = "default",
     scenarios: Scenarios = "default",
@@ -91,9 +114,11 @@ def bench_all(
     out: Out = None,
     resume: Resume = None,
     database_url: DatabaseUrl = None,
+    order: OrderOption = "auto",
+    noisy: Noisy = False,
 ) -> None:
     """Measure every default contender under every scenario and print the one table."""
-    _bench(tier, contenders, scenarios, runner, rounds, seed, twin, profile, out, resume, database_url)
+    _bench(context, tier, contenders, scenarios, runner, rounds, seed, twin, profile, out, resume, database_url, order, noisy)
 
 
 @app.command("bare")
@@ -134,6 +159,7 @@ def bare(
 
 @app.command("bench")
 def bench(
+    context: typer.Context,
     contender: Annotated[str, typer.Argument(help="the contender's id")],
     tier: Tier = "standard",
     scenarios: Scenarios = "default",
@@ -145,12 +171,15 @@ def bench(
     out: Out = None,
     resume: Resume = None,
     database_url: DatabaseUrl = None,
+    order: OrderOption = "auto",
+    noisy: Noisy = False,
 ) -> None:
     """The same for one contender."""
-    _bench(tier, contender, scenarios, runner, rounds, seed, twin, profile, out, resume, database_url)
+    _bench(context, tier, contender, scenarios, runner, rounds, seed, twin, profile, out, resume, database_url, order, noisy)
 
 
 def _bench(
+    context: typer.Context,
     tier: str,
     contenders: str,
     scenarios: str,
@@ -162,29 +191,63 @@ def _bench(
     out: Path | None,
     resume: Path | None,
     database_url: str | None,
+    order: str,
+    noisy: bool,
 ) -> None:
     registry = load(ROOT / "bench")
     if runner not in ("auto", "native"):
         raise ConfigurationError([f"--runner: {runner!r} is not one of auto, native (compose comes with a later version)"])
+    if order not in ("auto", "scenario", "contender"):
+        raise ConfigurationError([f"--order: {order!r} is not one of auto, scenario, contender"])
     already: list[Cell] = []
     before: dict[str, Any] | None = None
+    work = workshop(ROOT, registry)
     if resume is not None:
+        hold(resume)
         cut_torn_tail(resume)
         before, already = read_run(resume)
-        plan = _resumed(registry, before, resume)
+        _refuse_other_plan(context, resume, before["plan"])
+        plan = _resumed(work, before, resume)
+        if not plans.missing(plan, already):
+            console.print("Every planned cell is there already.")
+            report(resume)
+            return
+        order = before["plan"].get("order", "scenario")
         out = resume
     else:
         plan = _plan(registry, tier, contenders, scenarios, rounds, seed, profile, twin)
     folder = out or ROOT / "bench" / "out" / f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{host.facts(ROOT)['name']}"
     if resume is None and (folder / "cells.jsonl").exists():
         raise ConfigurationError([f"--out: {folder} already holds a run; go on with --resume {folder}, or name another folder"])
-    sys.exit(_run(registry, plan, folder.resolve(), already, before, database_url))
+    sys.exit(_run(work, plan, folder.resolve(), already, before, database_url, order, noisy))
+
+
+def _refuse_other_plan(context: typer.Context, folder: Path, old: dict[str, Any]) -> None:
+    """A resumed run keeps its plan: an option that would change it is not passed over in silence. Raises ConfigurationError."""
+    mistakes = []
+    for name in ("tier", "contenders", "scenarios", "rounds", "seed", "twin", "profile", "order", "out"):
+        source = context.get_parameter_source(name)
+        if source is not None and source.name == "COMMANDLINE":
+            mistakes.append(f"--{name}: the run in {folder} keeps its own; leave it out with --resume")
+    asked = context.params.get("contender")
+    if asked is not None and asked not in old["contenders"]:
+        mistakes.append(f"CONTENDER: {asked!r} is not in the run in {folder}; it has {', '.join(old['contenders'])}")
+    if mistakes:
+        raise ConfigurationError(mistakes)
 
 
 def _run(
-    registry: Registry, plan: plans.Plan, folder: Path, already: list[Cell], before: dict[str, Any] | None, database_url: str | None
+    work: Workshop,
+    plan: plans.Plan,
+    folder: Path,
+    already: list[Cell],
+    before: dict[str, Any] | None,
+    database_url: str | None,
+    order: str,
+    noisy: bool,
 ) -> int:
-    work = workshop(ROOT, registry)
+    _print_placement(plan)
+    registry = work.registry
     journal = Journal(folder)
     began = time.monotonic()
     runnable, left_out = _runnable(work, plan)
@@ -195,10 +258,12 @@ def _run(
     for name in [n for n in runnable if registry.contenders[n].service in failed]:
         left_out[name] = failed[registry.contenders[name].service]
         runnable.remove(name)
+    oha_ = oha.prepare(work, plan.scenarios, plan.rounds < 2, _say) if runnable else None
     build_wall = time.monotonic() - began
     _tell_left_out(left_out)
     if not runnable:
         raise Refused("No contender can run on this machine; ./justw doctor says what is missing.")
+    arranged = session.arrange(order, [registry.contenders[name] for name in runnable], plan.workers, _say)
     measured_from = time.monotonic()
     with session.stage(work, plan.profile, plan.workers, len(runnable), folder, database_url, _say) as stage:
         _conform_first(work, stage, [registry.contenders[n] for n in runnable], left_out)
@@ -214,7 +279,9 @@ def _run(
             plan.workers,
             plan.seed,
             plan.rounds,
+            arranged,
         )
+        checked = preflight.run(plan, stage, k6_program, folder, noisy, _say)
         announced = plan.measuring_s
         console.print(
             f"{plan.cells} cells: {len(plan.contenders)} contenders × {len(plan.scenarios)} scenarios × {plan.rounds} rounds, "
@@ -223,37 +290,57 @@ def _run(
         )
         facts = session.run_facts(plan, stage, k6_program, build_s, announced)
         facts["left_out"] = left_out
+        facts["preflight"] = checked
         if before is not None:
-            facts = _sitting(before, facts, left_out)
+            facts = _sitting(before, facts, left_out, session.tools_used(plan, work), folder)
         journal.facts(facts)
         started = time.monotonic()
         screen = Screen(console, plan, lambda cells: tables.make(facts, cells), already)
         try:
             with screen:
-                result = session.measure(plan, stage, journal, k6_program, facts, already, left_out, screen)
-        finally:
-            run, cells = read_run(folder)
-            table = outputs(folder, run, cells)
-            _print_table(table)
-            console.print(f"\n{folder}/table.md, table.csv, table.json; raw data beside them", markup=False)
+                retries_s = session.measure(plan, stage, journal, k6_program, oha_, facts, already, screen)
+        except BaseException:
+            with contextlib.suppress(JournalError):  # a full disk once more: what went wrong first is what is told
+                _written(folder)
+            errors.print(f"what was measured is kept; go on with --resume {folder}", markup=False)
+            raise
+        already.clear()  # read again from the journal
+        table, cells = _written(folder)
     wall = time.monotonic() - started
     facts["wall_s"] = {
         "build": round(build_wall, 1),
         "prelude": round(started - measured_from, 1),
         "cells": round(wall, 1),
-        "retries": round(result.retries_s, 1),
+        "retries": round(retries_s, 1),
         "announced": round(announced, 1),
     }
     journal.facts(facts)
     console.print(
-        f"Build {build_wall:.0f} s; measured in {wall / 60:.1f} minutes, announced {announced / 60:.1f}, retries {result.retries_s:.0f} s"
+        f"Build {build_wall:.0f} s; measured in {wall / 60:.1f} minutes, announced {announced / 60:.1f}, retries {retries_s:.0f} s"
     )
     missing = [e for e in table.entries if e.status != "unsupported" and e.rounds_valid + e.rounds_censored < plan.rounds]
     _tell_left_out(left_out)
     for entry in missing:
         counting = f"{entry.rounds_valid + entry.rounds_censored} of {plan.rounds} rounds count"
         console.print(f"{entry.scenario} · {entry.contender}: {counting}: {'; '.join([*entry.reasons, *entry.doubts])}", markup=False)
-    return INCOMPLETE if missing or facts["left_out"] else DONE
+    uneven = miscounts(Record.model_validate(facts["fairness"]), tables.latest(cells)) if "fairness" in facts else []
+    for asymmetry in uneven:
+        console.print(asymmetry.sentence, markup=False)
+    return INCOMPLETE if missing or uneven or facts["left_out"] else DONE
+
+
+def _written(folder: Path) -> tuple[tables.Table, list[Cell]]:
+    """Every output from the journal, and the table on the screen."""
+    run, cells = read_run(folder)
+    table, controls = outputs(folder, run, cells)
+    _print_table(table, controls)
+    console.print(f"\n{folder}/table.md, table.csv, table.json; raw data beside them", markup=False)
+    return table, cells
+
+
+def _print_placement(plan: plans.Plan) -> None:
+    for line in host.placement_lines(plan.profile):
+        console.print(line, markup=False, soft_wrap=True)
 
 
 def _runnable(work: Workshop, plan: plans.Plan) -> tuple[list[str], dict[str, str]]:
@@ -298,9 +385,9 @@ def _say(sentence: str) -> None:
     console.print(f"  {sentence}", markup=False, soft_wrap=True)
 
 
-def _print_table(table: tables.Table) -> None:
+def _print_table(table: tables.Table, controls: list[str]) -> None:
     console.print(terminal.grid(table))
-    for line in words.legend(table):
+    for line in (*words.legend(table), *controls):
         console.print(line, style="dim", markup=False)
 
 
@@ -356,18 +443,13 @@ def _plan(
     return plans.make(registry, tier, who, what, placed, workers, session.seed_from_clock() if seed is None else seed, rounds)
 
 
-def _resumed(registry: Registry, run: dict[str, Any], folder: Path) -> plans.Plan:
-    """The plan of an interrupted run. Raises Refused where the machine or the code is another one."""
-    now = host.facts(ROOT)
-    changed = [key for key in ("name", "commit", "changed", "cores", "kernel") if run["host"].get(key) != now[key]]
-    if changed:
-        what = "; ".join(f"{key} was {run['host'].get(key)}, is {now[key]}" for key in changed)
-        raise Refused(f"{folder} cannot be resumed here: {what}. Start a new run.")
-    old = run["plan"]
+def _resumed(work: Workshop, run: dict[str, Any], folder: Path) -> plans.Plan:
+    """The plan of an interrupted run. Raises Refused where the machine, the code or the configuration is another one."""
+    old, registry = run["plan"], work.registry
     gone = [name for name in (*old["contenders"], *old["scenarios"]) if name not in {**registry.contenders, **registry.scenarios}]
     if gone:
         raise Refused(f"{folder} cannot be resumed: {', '.join(gone)} is not in the registry any more. Start a new run.")
-    return plans.make(
+    plan = plans.make(
         registry,
         old["tier"],
         old["contenders"],
@@ -377,15 +459,22 @@ def _resumed(registry: Registry, run: dict[str, Any], folder: Path) -> plans.Pla
         old["seed"],
         old["rounds"],
     )
+    _refuse_differences(run, {**session.standing(plan, work), "tools": session.tools_used(plan, work)}, folder)
+    return plan
 
 
-def _sitting(before: dict[str, Any], now: dict[str, Any], left_out: dict[str, str]) -> dict[str, Any]:
+def _refuse_differences(before: dict[str, Any], now: dict[str, Any], folder: Path) -> None:
+    changed = differences_of_sittings(before, now)
+    if changed:
+        raise Refused(f"{folder} cannot be resumed here: {'; '.join(changed)}. Start a new run.")
+
+
+def _sitting(before: dict[str, Any], now: dict[str, Any], left_out: dict[str, str], tools: dict[str, str], folder: Path) -> dict[str, Any]:
     """run.json of a resumed run: the first sitting's facts stand, the new one is added. Raises Refused where they do not fit together."""
     if left_out:
         raise Refused(f"the run cannot go on without {', '.join(left_out)}: {'; '.join(left_out.values())}")
-    if now["database"] != before["database"]:
-        raise Refused(f"the run began on {before['database']}, here is {now['database']}: start a new run")
-    sittings = [*before.get("sittings", []), {"started_at": now["started_at"], "build_s": now["build_s"]}]
+    _refuse_differences(before, {**now, "tools": tools}, folder)
+    sittings = [*before.get("sittings", []), {key: now[key] for key in ("started_at", "build_s", "preflight")}]
     return {**before, "sittings": sittings}
 
 
@@ -408,8 +497,7 @@ def show_plan(
         f"profile {plan.profile}, {plan.workers} worker(s) each; seed {plan.seed}",
         markup=False,
     )
-    place = host.placement(plan.profile).as_facts()
-    console.print("Cores: " + ", ".join(f"{role} {cores}" for role, cores in place.items()), markup=False)
+    _print_placement(plan)
     console.print(
         f"Time: {plan.seconds(0) / 60:.1f} minutes after the build, and {plans.CONFORMANCE_S:.0f} s for each contender "
         "whose build has not passed the contract yet",
@@ -421,11 +509,16 @@ def show_plan(
         console.print(f"  {scenario.id:18} {load_:18} settle {t.settle_s:4.1f} s, window {t.window_s:4.1f} s, cell {t.total_s:4.1f} s")
     for number, row in enumerate(plan.rows, 1):
         console.print(f"  round {number}: {', '.join(row)}", markup=False)
-    if plan.rounds < 5:
-        console.print("Fewer than 5 rounds: no verdict.")
-    else:
-        effects = ", ".join(f"{smallest_effect(s, plan.rounds):.0%} where s = {s}" for s in (0.03, 0.08, 0.13))
-        console.print(f"Smallest effect found with 80 % power: {effects} (s: standard deviation of a paired ln ratio)")
+    try:
+        _, why = plans.order_for("auto", plan.contenders, plan.workers, host.memory_available_mib())
+    except ValueError as error:
+        why = str(error)
+    if why:
+        console.print(why, markup=False, soft_wrap=True)
+    noise, source = earlier.noise(ROOT / "bench", host.facts(ROOT)["name"], plan.profile, _say)
+    comparisons = max(1, len(plan.contenders) - len(plan.controls) - 1) * len(plan.scenarios)
+    for line in power.lines([s.id for s in plan.scenarios], plan.rounds, comparisons, noise, source):
+        console.print(line, markup=False)
 
 
 # --- checking --------------------------------------------------------------------------------------------------------
@@ -436,11 +529,39 @@ def conform(
     contenders: Annotated[list[str] | None, typer.Argument(help="ids; default: all default contenders")] = None,
     profile: ProfileOption = None,
     database_url: DatabaseUrl = None,
+    stopped_for: Annotated[
+        float | None, typer.Option(min=0.1, help="instead: stop the contenders for so many seconds and see whether they wake unharmed")
+    ] = None,
 ) -> None:
     """The contract, rule by rule, against live services; then all contenders against each other."""
     registry = load(ROOT / "bench")
     plan = _plan(registry, "smoke", ",".join(contenders) if contenders else "default", "default", None, 0, profile)
-    sys.exit(_conform(registry, plan, database_url))
+    sys.exit(_conform(registry, plan, database_url) if stopped_for is None else _stopped(registry, plan, database_url, stopped_for))
+
+
+def _stopped(registry: Registry, plan: plans.Plan, database_url: str | None, stopped_s: float) -> int:
+    work = workshop(ROOT, registry)
+    runnable, left_out = _runnable(work, plan)
+    _, failed = session.build(work, list(dict.fromkeys(registry.contenders[n].service for n in runnable)), _say)
+    left_out |= {n: failed[registry.contenders[n].service] for n in runnable if registry.contenders[n].service in failed}
+    asleep = [registry.contenders[name] for name in runnable if name not in left_out]
+    _tell_left_out(left_out)
+    if not asleep:
+        raise Refused("No contender can run on this machine; ./justw doctor says what is missing.")
+    with (
+        _scratch() as folder,
+        session.stage(work, plan.profile, plan.workers, len(asleep), folder, database_url, _say) as stage,
+    ):
+        woken, out = stopped.wake(stage, asleep, stopped_s, _say)
+    for name, seen in woken.items():
+        found, unseen = harm(seen), notes(seen)
+        had = seen.before
+        kept = f"{len(had.processes)} processes, {len(had.connections)} database and {len(had.upstream_ports)} upstream connections kept"
+        said = "; ".join(found) if found else f"unharmed: {kept}, {REQUESTS} requests answered"
+        console.print(f"{name}: {'; '.join([said, *unseen])}", markup=False, soft_wrap=True)
+    for name, why in out.items():
+        console.print(f"{name}: not stopped: {why}", markup=False, soft_wrap=True)
+    return INCOMPLETE if left_out or out or any(harm(seen) for seen in woken.values()) else DONE
 
 
 def _conform(registry: Registry, plan: plans.Plan, database_url: str | None) -> int:
@@ -516,6 +637,8 @@ def doctor() -> None:
     if "go" not in work.found:
         console.print("k6 and the upstream need Go too: nothing can be measured without it.")
         lacking += 1
+    if "cargo" not in work.found:
+        console.print(f"{oha.NAME} needs cargo too: without it, capacity is not measured again where k6 is the limit.")
     sys.exit(INCOMPLETE if lacking else DONE)
 
 
@@ -573,14 +696,29 @@ def report(
 ) -> None:
     """Every output again from a run's raw data."""
     facts, cells = read_run(run)
-    table = outputs(run, facts, cells)
-    _print_table(table)
+    table, controls = outputs(run, facts, cells)
+    _print_table(table, controls)
     if readme:
         if not run.resolve().is_relative_to(ROOT / "bench" / "results"):
             raise ConfigurationError([f"--readme: {run} is not a committed run below bench/results/"])
         block = markdown.readme_block(table, facts, run.resolve().relative_to(ROOT).as_posix())
         for name in ("README.md", "README.ko.md"):
             write_whole(ROOT / name, markdown.with_block((ROOT / name).read_text(encoding="utf-8"), block))
+
+
+@app.command("compare")
+def compare_runs(
+    a: Annotated[Path, typer.Argument(help="the folder of a run")],
+    b: Annotated[Path, typer.Argument(help="the folder of a later run on the same machine")],
+) -> None:
+    """What run B does worse or better than run A, cell by cell; exit code 1 where a cell is worse."""
+    found = compare(*read_run(a), *read_run(b))
+    console.print(side_by_side.grid(found))
+    for line in side_by_side.notes(found):
+        console.print(line, style="dim", markup=False)
+    if not found.judged:
+        raise Refused("No cell could be judged, for the reasons above: this says nothing about A and B.")
+    sys.exit(INCOMPLETE if found.worse else DONE)
 
 
 @app.command("show")

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import math
 import re
 from collections.abc import Iterable
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
@@ -17,7 +18,7 @@ Model = Literal["open", "closed"]
 Profile = Literal["1cpu", "ncpu"]
 Status = Literal["valid", "censored", "invalid", "failed", "unsupported"]
 Limit = Literal["offered", "cpu", "threads", "loop", "carriers", "pool", "database", "upstream", "generator"]
-Headline = Literal["cpu", "throughput", "p50"]
+Headline = Literal["cpu", "throughput", "p50", "memory"]
 Role = Literal["service", "generator", "database", "upstream"]
 
 POOL_SIZE = 150
@@ -92,11 +93,15 @@ class Contender(Frozen):
     run: list[str] = Field(min_length=1)
     environment: dict[str, str] = {}
     blocked_by: Literal["loop", "carriers"] | None = None
+    worker_processes: bool = False
+    """Each worker is a process of its own (C64): so they can be counted from outside."""
     default: bool = False
     check: bool = False
     """Part of the short run of `just test`."""
     unsupported: dict[str, str] = {}
     """Scenario id → why this contender cannot run it."""
+    memory_mib: int = Field(default=1024, gt=0)
+    """What is set aside for it, or for each of its worker processes: generously above its measured peak, so that a run never swaps."""
     twinned: bool = False
     """Is started twice where it is in a run and no other twin is asked for."""
     plant: Plant | None = None
@@ -107,6 +112,10 @@ class Contender(Frozen):
     def copy_of(self) -> str | None:
         """Of a control: the contender that it is compared with."""
         return self.twin_of or (self.plant.of if self.plant else None)
+
+    def reserve_mib(self, workers: int) -> int:
+        """Memory to set aside for it (MiB)."""
+        return self.memory_mib * (workers if self.worker_processes else 1)
 
 
 class Scenario(Frozen):
@@ -128,6 +137,8 @@ class Scenario(Frozen):
     rate: int | None = Field(default=None, gt=0)
     rate_per_worker: int | None = Field(default=None, gt=0)
     vus: int = Field(gt=0)
+    levels: list[Annotated[int, Field(gt=0)]] = []
+    """A ladder: users in flight, step by step up to `vus`, with the memory read on each step."""
     hold_ms: int = Field(default=0, ge=0)
     holds: Literal["pool", "loop"] | None = None
     headline: Headline
@@ -144,11 +155,23 @@ class Scenario(Frozen):
             raise ValueError("a closed scenario has no rate: its users set it")
         if self.body.count("*") > 1:
             raise ValueError("body may hold one * at the most")
+        if bool(self.levels) != (self.headline == "memory"):
+            raise ValueError("levels and the headline memory belong together")
+        if self.levels and (self.model == "open" or self.hold_ms == 0):
+            raise ValueError("levels need a closed scenario with a hold: its users are the requests in flight")
+        if self.levels and (len(self.levels) < 2 or self.levels != sorted(set(self.levels)) or self.levels[-1] != self.vus):
+            raise ValueError("levels must rise, at least two of them, up to vus")
         return self
 
     def rate_for(self, workers: int) -> int | None:
         """Arrivals per second for that many workers; None for a closed scenario."""
         return self.rate if self.rate_per_worker is None else self.rate_per_worker * workers
+
+    @property
+    def measured_again(self) -> bool:
+        """Whether the second generator can drive it where k6 is the limit: one plain closed request whose answer has one known length."""
+        same = self.method == "GET" and self.send is None and self.ids == 0 and "*" not in self.body
+        return self.model == "closed" and self.hold_ms == 0 and same
 
     @property
     def servers(self) -> int:
@@ -198,31 +221,60 @@ class Timing(Frozen):
     window_s: float
     drain_s: float
     """What the last answers are expected to take."""
+    second_s: float = 0.0
+    """The same load once more by the second generator, announced wherever k6 may be the limit."""
+    level_s: float = 0.0
+    """How long a ladder stands on each level; 0 where there is none."""
 
     @property
     def total_s(self) -> float:
-        return self.boot_s + self.spread_s + self.settle_s + self.window_s + self.drain_s + OVERHEAD_S
+        return self.boot_s + self.spread_s + self.settle_s + self.window_s + self.drain_s + OVERHEAD_S + self.second_s
 
 
 OVERHEAD_S = 0.5
 """Reset, read-outs and the record around one cell (s)."""
+LEVEL_SPREAD = 0.5
+"""The users of a level start within this share of a hold."""
+READ_AT = 0.9
+"""Where in each hold of a level memory is read: all its users have started, and those of the next have not."""
+SECOND_BOOT_S = 0.5
+"""oha sends its first request sooner than this after its start (s)."""
+SECOND_TAIL_S = 0.3
+"""oha sends for at least this long after its window has closed: the window's last read-out still sees the load (s)."""
 
 
 def timing(scenario: Scenario, tier: Tier) -> Timing:
     """The phases that METHODOLOGY.md asks for: starts spread over a hold, a settle of N/X, a window of whole holds."""
     hold = scenario.hold_ms / 1000
+    if scenario.levels:  # nothing settles: the first level begins with the window
+        level = max(2, tier.window_holds // 2) * hold
+        window = round(len(scenario.levels) * level, 3)
+        return Timing(spread_s=0.0, settle_s=0.0, window_s=window, drain_s=scenario.slowest_answer_s, level_s=level)
     closed = scenario.model == "closed"
     window = tier.window_s
     if hold > 0:
         window = max(window, math.ceil(tier.window_holds / 2) * 2 * hold)
         if closed:  # completions come in bursts of one hold: halves are whole holds
             window = math.ceil(round(window / (2 * hold), 6)) * 2 * hold
+    settle = max(tier.settle_s, scenario.slowest_answer_s if closed else 1.2 * hold)
     return Timing(
         spread_s=hold if closed else 0.0,
-        settle_s=max(tier.settle_s, scenario.slowest_answer_s if closed else 1.2 * hold),
+        settle_s=settle,
         window_s=round(window, 3),
         drain_s=scenario.slowest_answer_s,
+        second_s=SECOND_BOOT_S + settle + window + SECOND_TAIL_S + OVERHEAD_S if scenario.measured_again else 0.0,
     )
+
+
+def reading_times(scenario: Scenario, timing: Timing) -> list[tuple[float, int]]:
+    """When the memory of a ladder is read: seconds from the window's opening, and the users then; once in each hold of each level."""
+    if not scenario.levels:
+        return []
+    hold = scenario.hold_ms / 1000
+    holds = round(timing.level_s / hold)
+    return [
+        (number * timing.level_s + (turn + READ_AT) * hold, users) for number, users in enumerate(scenario.levels) for turn in range(holds)
+    ]
 
 
 # --- records of a run -----------------------------------------------------------------------------------------------
@@ -254,6 +306,48 @@ class Check(Frozen):
     inputs: dict[str, float | int | str | None]
 
 
+class Reading(Frozen):
+    """Memory at one moment of a ladder: users that were asked for, requests in flight by the service, PSS (MiB)."""
+
+    users: int
+    in_flight: int | None
+    """None where /stats did not answer in time."""
+    pss_mib: float
+
+
+class Slope(Frozen):
+    """KiB per request in flight over a ladder, its connection included: by all readings, by the first and by the last of each level."""
+
+    kib: float
+    first_kib: float
+    last_kib: float
+
+
+class SecondFigure(Frozen):
+    """A closed cell in which k6 was the limit, driven once more by the second generator (METHODOLOGY.md, Second generator)."""
+
+    tool: str
+    """The generator's name and version."""
+    status: Status
+    """unsupported: there is no such generator here; the reason says why."""
+    limit: Limit | None = None
+    reasons: list[str] = []
+    doubts: list[str] = []
+    window_s: float = 0.0
+    requests: int = 0
+    throughput_rps: float | None = None
+    cpu_us_per_request: dict[Role, float | None] = {}
+    cpu_s: dict[str, float] = {}
+    halves: list[Half] = []
+    checks: list[Check] = []
+    raw: str | None = None
+    """The generator's own report, relative to the run's folder."""
+
+
+_NOT_TOLD: set[str] = set()
+"""Which fields a slim cell was made from: one set for all of them, else it would be a quarter of each."""
+
+
 class Cell(Frozen):
     """One line of cells.jsonl: one contender under one scenario in one round, with raw counts."""
 
@@ -283,10 +377,16 @@ class Cell(Frozen):
     memory_peak_mib: float | None = None
     threads_peak: int | None = None
     db_connections_peak: int | None = None
+    statements: int | None = None
+    """That the database executed in the window; None where there are none to count."""
     halves: list[Half] = []
     checks: list[Check] = []
     raw: str | None = None
     """The k6 summary this came from, relative to the run's folder."""
+    second: SecondFigure | None = None
+    """The same load by a cheaper generator, where k6 was the limit."""
+    ladder: list[Reading] = []
+    memory_slope: Slope | None = None
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True, populate_by_name=True)
 
@@ -296,29 +396,47 @@ class Cell(Frozen):
         return self.status in ("valid", "censored")
 
     def headline(self, which: Headline) -> float | None:
-        """The figure the table shows: µs, requests/s or ms."""
+        """The figure the table shows: µs, requests/s, ms or KiB. Memory that did not grow is none: growth.over_rounds judges its slope."""
         if which == "cpu":
             return self.cpu_us_per_request.get("service")
+        if which == "memory":
+            return self.memory_slope.kib if self.memory_slope is not None and self.memory_slope.kib > 0 else None
         return self.throughput_rps if which == "throughput" else self.latency_ms.p50
 
     def line(self) -> str:
         return self.model_dump_json(by_alias=True)
 
+    def slim(self) -> Cell:
+        """Without the checks, which the journal keeps and no table needs."""
+        second = self.second and self.second.model_copy(update={"checks": []})
+        return Cell.model_construct(_NOT_TOLD, **{**vars(self), "checks": [], "second": second})
 
-def read_cells(lines: Iterable[str]) -> list[Cell]:
-    """Cells of a journal; an unfinished last line (the machine died while it was written) is left out.
 
-    Raises ValueError for a broken line that is not the last one.
+def refuse_schema(where: str, schema: object) -> None:
+    """Raises ValueError for records of a version that this program does not know."""
+    if schema == SCHEMA:
+        return
+    newer = isinstance(schema, int) and schema > SCHEMA
+    remedy = "read it with a newer version of this program" if newer else "read it with the version at the commit that run.json names"
+    raise ValueError(f"{where} is of schema {schema}, this program reads {SCHEMA}: {remedy}")
+
+
+def read_cells(lines: Iterable[str | bytes]) -> list[Cell]:
+    """Cells of a journal, slim: 20,000 of them with their checks need more memory than a harness should take.
+
+    Raises ValueError for a line that is no record, or one of another schema.
     """
-    texts = [text for text in lines if text.strip()]
     cells: list[Cell] = []
-    for number, text in enumerate(texts, 1):
+    for number, text in enumerate(lines, 1):
+        where = f"cells.jsonl, line {number},"
         try:
-            cells.append(Cell.model_validate_json(text))
+            cell = Cell.model_validate_json(text)
         except ValueError:
-            if number == len(texts):
-                break
-            raise ValueError(f"cells.jsonl, line {number}: not a record of schema {SCHEMA}") from None
+            with contextlib.suppress(json.JSONDecodeError, UnicodeDecodeError, AttributeError):
+                refuse_schema(where, json.loads(text).get("schema"))
+            raise ValueError(f"{where} is no record of a cell") from None
+        refuse_schema(where, cell.schema_)
+        cells.append(cell.slim())
     return cells
 
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
-from nsb.model import Contender, Profile, Registry, Scenario, Tier, Timing, timing, twin_id
+from nsb.analysis import preflight
+from nsb.model import Cell, Contender, Profile, Registry, Scenario, Tier, Timing, timing, twin_id
 
 START_S = 5.0
 """From the start of a contender until it is ready and its pool is open, on average over the cast (s)."""
@@ -14,6 +17,12 @@ CONFORMANCE_S = 30.0
 """The contract against one contender (s); a pass is remembered for the build."""
 PRELUDE_S = 8.0
 """Database, upstream and the facts of the machine (s)."""
+BESIDE_MIB = 1024
+"""What the database, k6 and the harness may need beside the contenders."""
+MEMORY_SHARE = 0.8
+"""Of the available memory at the most: what has been swapped or squeezed out is not measured."""
+
+Order = Literal["scenario", "contender"]
 
 
 @dataclass(frozen=True)
@@ -23,6 +32,10 @@ class Slot:
     round: int
     contender: Contender
     scenario: Scenario
+
+    @property
+    def key(self) -> tuple[int, str, str]:
+        return self.round, self.scenario.id, self.contender.id
 
 
 @dataclass(frozen=True)
@@ -37,16 +50,34 @@ class Plan:
     scenarios: tuple[Scenario, ...]
     rows: tuple[tuple[str, ...], ...]
     """The order of the contenders, by round: a drawn row, then the same row reversed."""
+    order: Order = "scenario"
+    """scenario: all contenders run, and take turns under each scenario. contender: one runs at a time, under all scenarios."""
+    order_why: str = ""
+    """Why it is not the usual order."""
 
     def timing(self, scenario: Scenario) -> Timing:
         return timing(scenario, self.tier)
 
+    def groups(self, round_: int) -> list[tuple[str, ...]]:
+        """The contenders of a round that run at the same time."""
+        row = self.rows[round_ - 1]
+        return [row] if self.order == "scenario" else [(name,) for name in row]
+
+    @property
+    def all_groups(self) -> list[tuple[int, tuple[str, ...]]]:
+        """(round, group) in their order."""
+        return [(round_, group) for round_ in range(1, self.rounds + 1) for group in self.groups(round_)]
+
     def slots(self, round_: int) -> Iterator[Slot]:
-        """The cells of a round, scenario by scenario, all contenders of one scenario back to back."""
+        """The cells of a round, group by group, and in a group scenario by scenario, all contenders of one scenario back to back.
+
+        Ladders come first: a process that has borne a larger load keeps the memory it touched, and would show no growth.
+        """
         by_id = {contender.id: contender for contender in self.contenders}
-        for scenario in self.scenarios:
-            for name in self.rows[round_ - 1]:
-                yield Slot(round_, by_id[name], scenario)
+        for group in self.groups(round_):
+            for scenario in sorted(self.scenarios, key=lambda each: not each.levels):
+                for name in group:
+                    yield Slot(round_, by_id[name], scenario)
 
     @property
     def controls(self) -> dict[str, dict[str, str]]:
@@ -58,13 +89,24 @@ class Plan:
         }
 
     @property
+    def together_mib(self) -> int:
+        """Memory set aside for the contenders that run at the same time."""
+        needs = [contender.reserve_mib(self.workers) for contender in self.contenders]
+        return sum(needs) if self.order == "scenario" else max(needs)
+
+    @property
     def cells(self) -> int:
         return self.rounds * len(self.contenders) * len(self.scenarios)
 
     @property
+    def start_s(self) -> float:
+        """A fresh process and its warm-up (s)."""
+        return START_S + 1.5 + self.tier.warm_s
+
+    @property
     def round_start_s(self) -> float:
         """Fresh processes and an equal warm-up for every contender (s)."""
-        return len(self.contenders) * (START_S + 1.5 + self.tier.warm_s)
+        return len(self.contenders) * self.start_s
 
     @property
     def measuring_s(self) -> float:
@@ -74,7 +116,7 @@ class Plan:
 
     def seconds(self, conformance: int) -> float:
         """The announced wall time after the build, without retries (s); `conformance` contenders are still to be checked."""
-        return PRELUDE_S + conformance * CONFORMANCE_S + self.measuring_s
+        return PRELUDE_S + conformance * CONFORMANCE_S + preflight.expected_s(self.rounds < 2) + self.measuring_s
 
 
 def make(
@@ -86,8 +128,9 @@ def make(
     workers: int,
     seed: int,
     rounds: int | None = None,
+    order: tuple[Order, str] = ("scenario", ""),
 ) -> Plan:
-    """A plan from ids that the registry knows; `rounds` overrides the tier's number."""
+    """A plan from ids that the registry knows; `rounds` overrides the tier's number, `order` is what order_for() says."""
     count = rounds or registry.tiers[tier].rounds
     return Plan(
         tier_name=tier,
@@ -99,7 +142,25 @@ def make(
         contenders=tuple(registry.contenders[name] for name in contenders),
         scenarios=tuple(registry.scenarios[name] for name in scenarios),
         rows=rows(contenders, count, seed),
+        order=order[0],
+        order_why=order[1],
     )
+
+
+def missing(plan: Plan, already: Iterable[Cell]) -> list[tuple[Slot, int]]:
+    """What is still to be measured, in the plan's order, each with the number of its next attempt.
+
+    A cell is there when it counts or when its contender cannot run it; an invalid or failed one is measured again.
+    """
+    there: set[tuple[int, str, str]] = set()
+    attempts: dict[tuple[int, str, str], int] = {}
+    for cell in already:
+        key = cell.round, cell.scenario, cell.contender
+        attempts[key] = max(cell.attempt, attempts.get(key, 0))
+        if cell.counts or cell.status == "unsupported":
+            there.add(key)
+    slots = [slot for round_ in range(1, plan.rounds + 1) for slot in plan.slots(round_)]
+    return [(slot, attempts.get(slot.key, 0) + 1) for slot in slots if slot.key not in there]
 
 
 def with_twin(contenders: Sequence[str], registry: Registry, asked: str | None) -> list[str]:
@@ -118,6 +179,31 @@ def with_twin(contenders: Sequence[str], registry: Registry, asked: str | None) 
         return names
     marked = [name for name in originals if registry.contenders[name].twinned]
     return [*names, twin_id(asked or (marked or originals)[0])]
+
+
+def order_for(asked: str, contenders: Sequence[Contender], workers: int, available_mib: float | None) -> tuple[Order, str]:
+    """The order of the cells, and why it is not the usual one, or that it may not go well; `asked` is auto, scenario or contender.
+
+    All contenders at once (twin included) with what runs beside them must fit into a share of the available memory (MiB; None:
+    unknown, then it is not asked). Raises ValueError where not even the largest one fits.
+    """
+    need = {contender.id: contender.reserve_mib(workers) for contender in contenders}
+    together, largest = sum(need.values()) + BESIDE_MIB, max(need, key=lambda name: need[name])
+    room = math.inf if available_mib is None else MEMORY_SHARE * available_mib
+    says = f"{room / 1024:.1f} GiB ({MEMORY_SHARE:.0%} of what is available)"
+    if need[largest] + BESIDE_MIB > room:
+        raise ValueError(
+            f"{largest} needs about {(need[largest] + BESIDE_MIB) / 1024:.1f} GiB with database and k6, and there are {says}: "
+            "free memory, or leave it out by --contenders"
+        )
+    short = (
+        f"{len(need)} contenders need about {together / 1024:.1f} GiB with database and k6, and there are {says}" if together > room else ""
+    )
+    if asked == "scenario":
+        return "scenario", f"All at once because --order scenario asks for it: {short}." if short else ""
+    if asked == "contender":
+        return "contender", f"Contender by contender because {short or '--order contender asks for it'}."
+    return ("contender", f"Contender by contender because memory is short: {short}.") if short else ("scenario", "")
 
 
 def rows(names: Sequence[str], rounds: int, seed: int) -> tuple[tuple[str, ...], ...]:

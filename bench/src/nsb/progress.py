@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from types import TracebackType
 
@@ -13,7 +12,7 @@ from rich.text import Text
 
 from nsb.analysis.table import UNITS, Table
 from nsb.model import Cell
-from nsb.plan import Plan, Slot
+from nsb.plan import Plan, Slot, missing
 from nsb.report import terminal, words
 
 
@@ -24,12 +23,12 @@ class Screen:
         self._console = console
         self._plan = plan
         self._table_of = table_of
-        self._cells = list(done)
-        self._began = time.monotonic()
-        self._left_s = sum(self._seconds(s) for r in range(1, plan.rounds + 1) for s in plan.slots(r)) + plan.rounds * plan.round_start_s
-        self._left_s -= sum(plan.timing(s).total_s for c in done for s in plan.scenarios if s.id == c.scenario)
+        todo = [slot for slot, _ in missing(plan, done)]
+        self._there = plan.cells - len(todo)
+        self._left_s = sum(self._seconds(slot) for slot in todo) + len({slot.round for slot in todo}) * plan.round_start_s
         self._now = ""
         self._live = Live(console=console, refresh_per_second=1, transient=True) if console.is_terminal else None
+        self._cells = list(done) if self._live else []  # for the table that fills
 
     def _seconds(self, slot: Slot) -> float:
         return self._plan.timing(slot.scenario).total_s
@@ -42,6 +41,7 @@ class Screen:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         if self._live:
             self._live.stop()
+            self._cells.clear()
 
     def say(self, sentence: str) -> None:
         self._now = sentence
@@ -54,15 +54,17 @@ class Screen:
         if cell is None:
             self._now = f"round {slot.round}: {slot.scenario.id} · {slot.contender.id}"
         else:
-            self._cells.append(cell)
+            self._there += 1
             self._left_s -= self._seconds(slot)
-            if not self._live:
+            if self._live:
+                self._cells.append(cell)
+            else:
                 self._line(slot, cell)
         if self._live:
             self._refresh()
 
-    def round_started(self) -> None:
-        self._left_s -= self._plan.round_start_s
+    def started(self, contenders: int) -> None:
+        self._left_s -= contenders * self._plan.start_s
 
     def _line(self, slot: Slot, cell: Cell) -> None:
         value = cell.headline(slot.scenario.headline)
@@ -70,10 +72,11 @@ class Screen:
         unit = UNITS[slot.scenario.headline]
         why = "; ".join(cell.reasons)
         text = (
-            f"[{len(self._cells):>{len(str(self._plan.cells))}}/{self._plan.cells}] {slot.scenario.id:18} {slot.contender.id:13} "
+            f"[{self._there:>{len(str(self._plan.cells))}}/{self._plan.cells}] {slot.scenario.id:18} {slot.contender.id:13} "
             f"{shown:>8} {unit:15} {cell.status:8} {cell.limit or '–':9} {self._time_left()}"
         )
-        self._console.print(text + (f"\n      {why}" if why else ""), markup=False, highlight=False, soft_wrap=True)
+        again = f"\n      {words.again(cell.second)}" if cell.second is not None and cell.second.status != "unsupported" else ""
+        self._console.print(text + (f"\n      {why}" if why else "") + again, markup=False, highlight=False, soft_wrap=True)
 
     def _time_left(self) -> str:
         minutes, seconds = divmod(max(0, round(self._left_s)), 60)
@@ -81,9 +84,9 @@ class Screen:
 
     def _refresh(self) -> None:
         assert self._live is not None
-        bar = ProgressBar(total=self._plan.cells, completed=len(self._cells), width=40)
+        bar = ProgressBar(total=self._plan.cells, completed=self._there, width=40)
         line = Text(
-            f"{len(self._cells)} of {self._plan.cells} cells, {self._time_left()}   {self._now}",
+            f"{self._there} of {self._plan.cells} cells, {self._time_left()}   {self._now}",
             overflow="ellipsis",
             no_wrap=True,
         )

@@ -4,12 +4,20 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Iterable, Sequence
+from dataclasses import asdict
 from typing import Any, Literal
 
+from nsb.analysis.fairness import statements_per_request
+from nsb.analysis.growth import over_rounds
+from nsb.analysis.starts import Start, Startup, summed
 from nsb.analysis.stats import Estimate, estimate, spread_of_halves
-from nsb.model import Cell, Frozen, Headline, Limit, Status
+from nsb.model import Cell, Frozen, Headline, Limit, SecondFigure, Status
 
-UNITS: dict[Headline, str] = {"cpu": "CPU µs/request", "throughput": "requests/s", "p50": "p50 ms"}
+UNITS: dict[Headline, str] = {"cpu": "CPU µs/request", "throughput": "requests/s", "p50": "p50 ms", "memory": "KiB/request"}
+
+
+DOUBTFUL = 1 / 3
+"""Share of the rounds with a doubt from which on a figure is marked; every single doubt is listed beside the table."""
 
 
 class Figure(Frozen):
@@ -20,10 +28,29 @@ class Figure(Frozen):
     high: float | None
     rounds: int
     spread: Literal["interval", "halves"]
+    bound: bool = False
+    """`value` is an upper bound, the upper end of low to high: memory grew too little to tell (growth.over_rounds)."""
 
     @property
     def half_width(self) -> float | None:
         return Estimate(self.value, self.low, self.high, self.rounds).half_width
+
+
+class Second(Frozen):
+    """The figure of the second generator, over the rounds in which k6 was the limit."""
+
+    tool: str
+    model: Literal["closed"] = "closed"
+    status: Status
+    """unsupported: there was no such generator; the reasons say why."""
+    limit: Limit | None
+    figure: Figure | None
+    rounds_measured: int
+    """By k6: in some of them it may not have been the limit."""
+    reasons: list[str]
+    doubts: list[str]
+    doubtful: bool
+    """Whether the figure is marked: rounds are missing from it, or DOUBTFUL of them have a doubt."""
 
 
 class Entry(Frozen):
@@ -42,6 +69,8 @@ class Entry(Frozen):
     rounds_measured: int
     reasons: list[str]
     doubts: list[str]
+    doubtful: bool
+    """Whether the figure is marked: rounds are missing from it, or DOUBTFUL of them have a doubt."""
     throughput_rps: float | None
     p50_ms: float | None
     p90_ms: float | None
@@ -50,6 +79,10 @@ class Entry(Frozen):
     memory_mib: float | None
     threads: int | None
     db_connections: int | None
+    statements_per_request: float | None
+    """Counted by the database, over the rounds in which no request failed; None in a scenario without statements."""
+    second: Second | None
+    """Where k6 was the limit: the same load by a cheaper generator, under its own name."""
 
 
 class Table(Frozen):
@@ -66,9 +99,16 @@ class Table(Frozen):
     left_out: dict[str, str]
     """Contender → why it was not measured."""
     entries: list[Entry]
+    startups: list[Startup]
+    """Empty for a run that was made before starts were recorded."""
 
     def entry(self, contender: str, scenario: str) -> Entry:
         return next(e for e in self.entries if e.contender == contender and e.scenario == scenario)
+
+    def seconds(self, scenario: str) -> dict[str, Second]:
+        """Contender → what the second generator came to in that scenario; empty where it measured none of them."""
+        entries = [self.entry(contender, scenario) for contender in self.contenders]
+        return {e.contender: e.second for e in entries if e.second is not None and e.second.status != "unsupported"}
 
 
 def latest(cells: Iterable[Cell]) -> list[Cell]:
@@ -79,8 +119,8 @@ def latest(cells: Iterable[Cell]) -> list[Cell]:
     return list(best.values())
 
 
-def make(run: dict[str, Any], cells: Iterable[Cell]) -> Table:
-    """The table of a run from its facts (run.json) and its cells."""
+def make(run: dict[str, Any], cells: Iterable[Cell], starts: Sequence[Start] = ()) -> Table:
+    """The table of a run from its facts (run.json), its cells and, where they were recorded, its starts."""
     plan = run["plan"]
     final = latest(cells)
     controls: dict[str, dict[str, str]] = plan.get("controls", {})
@@ -103,6 +143,7 @@ def make(run: dict[str, Any], cells: Iterable[Cell]) -> Table:
         rates=plan.get("rates", {}),
         left_out=run.get("left_out", {}),
         entries=entries,
+        startups=summed(starts, plan["contenders"]),
     )
 
 
@@ -113,12 +154,17 @@ def _entry(contender: str, scenario: str, headline: Headline, model: Literal["op
     status: Status | Literal["missing"] = counted[0].status if counted else cells[-1].status if cells else "missing"
     limits = [cell.limit for cell in counted]
     doubts = _summed([cell.doubts for cell in counted])
+    doubtful = _doubtful([cell.doubts for cell in counted])
     if valid and censored:
         doubts.append(f"{len(censored)} of {len(cells)} rounds gave a bound only and are not in the figure")
     if counted and len(counted) < len(cells):
         doubts.append(f"{len(cells) - len(counted)} of {len(cells)} rounds do not count")
     if status == "censored" and model == "open":
         headline = "throughput"  # at another rate neither latency nor CPU per request compares: what it reached does
+    figure = _figure(counted, headline)
+    if figure is not None and figure.bound:
+        doubtful = True
+        doubts.append("memory grew too little to tell from the heap's own swings: the figure is the upper end of its spread")
     shown = counted or cells
     return Entry(
         contender=contender,
@@ -127,12 +173,13 @@ def _entry(contender: str, scenario: str, headline: Headline, model: Literal["op
         model=model,
         status=status,
         limit=max(sorted({limit for limit in limits if limit}), key=limits.count, default=None),
-        figure=_figure(counted, headline),
+        figure=figure,
         rounds_valid=len(valid),
         rounds_censored=len(censored),
         rounds_measured=len(cells),
         reasons=_summed([cell.reasons for cell in shown]),
         doubts=doubts,
+        doubtful=doubtful or len(counted) < len(cells),
         throughput_rps=_median([c.throughput_rps for c in counted]),
         p50_ms=_median([c.latency_ms.p50 for c in counted]),
         p90_ms=_median([c.latency_ms.p90 for c in counted]),
@@ -143,17 +190,55 @@ def _entry(contender: str, scenario: str, headline: Headline, model: Literal["op
         memory_mib=max((c.memory_peak_mib for c in counted if c.memory_peak_mib is not None), default=None),
         threads=max((c.threads_peak for c in counted if c.threads_peak is not None), default=None),
         db_connections=max((c.db_connections_peak for c in counted if c.db_connections_peak is not None), default=None),
+        statements_per_request=statements_per_request(cells),
+        second=_second([cell.second for cell in cells if cell.second is not None], len(cells)),
     )
 
 
+def _second(measured: Sequence[SecondFigure], rounds: int) -> Second | None:
+    """By the rules of every entry: values where there are any, else bounds; what does not count gives no number."""
+    if not measured:
+        return None
+    valid = [one for one in measured if one.status == "valid"]
+    counted = valid or [one for one in measured if one.status == "censored"]
+    limits = [one.limit for one in counted]
+    doubts = _summed([one.doubts for one in counted])
+    if counted and len(counted) < len(measured):
+        doubts.append(f"{len(measured) - len(counted)} of {len(measured)} rounds are not in the figure")
+    shown = counted or measured
+    halves = [half.requests / (counted[0].window_s / 2) for half in counted[0].halves] if counted else []
+    return Second(
+        tool=shown[-1].tool,
+        status=shown[-1].status,
+        limit=max(sorted({limit for limit in limits if limit}), key=limits.count, default=None),
+        figure=_estimated([one.throughput_rps for one in counted if one.throughput_rps], halves),
+        rounds_measured=rounds,
+        reasons=_summed([one.reasons for one in shown]),
+        doubts=doubts,
+        doubtful=_doubtful([one.doubts for one in counted]) or len(counted) < len(measured),
+    )
+
+
+def _doubtful(doubts: Sequence[Sequence[str]]) -> bool:
+    return bool(doubts) and sum(bool(each) for each in doubts) >= DOUBTFUL * len(doubts)
+
+
 def _figure(cells: Sequence[Cell], headline: Headline) -> Figure | None:
+    if headline == "memory":
+        grown = over_rounds([cell.memory_slope for cell in cells if cell.memory_slope is not None])
+        return None if grown is None else Figure(**asdict(grown))
     values = [value for cell in cells if (value := cell.headline(headline)) is not None and value > 0]
+    halves = [value for half in cells[0].halves if (value := _half(cells[0], headline, half)) is not None] if cells else []
+    return _estimated(values, halves)
+
+
+def _estimated(values: Sequence[float], halves: Sequence[float]) -> Figure | None:
+    """Over the rounds their mean and interval; of one round the spread between its halves."""
     if not values:
         return None
     if len(values) > 1:
         found = estimate(values)
         return Figure(value=found.value, low=found.low, high=found.high, rounds=found.n, spread="interval")
-    halves = [value for half in cells[0].halves if (value := _half(cells[0], headline, half)) is not None]
     if len(halves) != 2:
         return None  # no number without spread
     found = spread_of_halves(halves[0], halves[1], values[0])

@@ -1,4 +1,4 @@
-"""Is a cell's number worth anything, and what held it back? Checks V1 to V9 and V11 of METHODOLOGY.md. Pure.
+"""Is a cell's number worth anything, and what held it back? Checks V1 to V11 of METHODOLOGY.md. Pure.
 
 Symbols: n requests completed in the window W, X = n/W, R mean time of an iteration, N VUs, P the pool,
 hold the time a request must wait at the least.
@@ -9,12 +9,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from nsb.analysis.growth import Climb, climb
 from nsb.analysis.parse import Load
-from nsb.model import Check, Limit, Model, Status
+from nsb.model import Check, Limit, Model, Reading, Status
 
 FULL = 0.90
 """A station that is busy for this share of its capacity is full."""
 GENERATOR_FULL = 0.80
+STATEMENTS = "statements per request"
+"""By these words a reason of V9 says that there were too many or too few."""
 
 
 @dataclass(frozen=True)
@@ -38,6 +41,7 @@ class Observation:
     statements: int
     window_s: float
     exit_code: int
+    """k6's; -1 where it had to be killed."""
     load: Load | None
     cpu_s: dict[str, float]
     """CPU used in the window by service, generator, database, upstream, harness and foreign (everything else)."""
@@ -61,6 +65,12 @@ class Observation:
     """Whether the database's CPU was read: that of a server of one's own is not, and counts as foreign."""
     rehearsal: bool
     """A run of one round: noise (V7, and a generator that missed its rate by up to 5 %) is a doubt there, not a refusal."""
+    tcp: dict[str, int] | None = None
+    """What the network namespace counted in the window: ListenOverflows, ListenDrops, RetransSegs, TCPDSACKRecv, TCPSynRetrans, OutSegs."""
+    clients: int | None = None
+    """Established connections to the service's port in mid-window."""
+    ladder: tuple[Reading, ...] = ()
+    """Memory on each level, where the scenario is a ladder."""
 
 
 @dataclass(frozen=True)
@@ -89,11 +99,14 @@ def _check(id_: str, outcome: Outcome, sentence: str, **inputs: float | int | st
 def judge(o: Observation) -> Judgement:
     """Status, limit and every check with its inputs."""
     if o.load is None or o.exit_code != 0:
-        check = _check("V1", "invalid", f"k6 ended with {o.exit_code}", exit_code=o.exit_code)
+        ended = {-1: "k6 did not end in time", 0: "k6 ended with 0 and left no summary that can be read: is the disk full?"}
+        check = _check("V1", "invalid", ended.get(o.exit_code, f"k6 ended with {o.exit_code}"), exit_code=o.exit_code)
         return Judgement("invalid", None, (check,))
     if o.load.requests == 0:
         check = _check("V1", "invalid", "no request was answered in the window", failures=o.load.failures_all)
         return Judgement("invalid", None, (check,))
+    if o.ladder:
+        return _judge_ladder(o, o.load)
     full = full_stations(o, o.load)
     checks = [
         errors(o, o.load),
@@ -106,13 +119,51 @@ def judge(o: Observation) -> Judgement:
         noise(o),
         steady(o, o.load),
         identity(o, o.load),
+        tcp(o),
         harness(o),
     ]
-    outcomes = {check.outcome for check in checks}
-    status: Status = "invalid" if "invalid" in outcomes else "censored" if "censored" in outcomes else "valid"
     sustained = not any(check.id == "V2" and check.outcome == "censored" for check in checks)
     limits = [station for station in full if station != "offered" or sustained]
-    return Judgement(status, limits[0] if limits else None, tuple(checks))
+    return Judgement(_status(checks), limits[0] if limits else None, tuple(checks))
+
+
+def _status(checks: list[Check]) -> Status:
+    outcomes = {check.outcome for check in checks}
+    return "invalid" if "invalid" in outcomes else "censored" if "censored" in outcomes else "valid"
+
+
+def _judge_ladder(o: Observation, load: Load) -> Judgement:
+    """Its load changes by design, so nothing is asked of rates and halves; what matters is which levels were reached."""
+    found = climb(o.ladder, o.server_threads)
+    capped = bool(found.left_out) and o.server_threads is not None and o.server_threads <= min(found.left_out)
+    checks = [errors(o, load), climbed(found, capped), cheat(o, load), noise(o), identity(o, load), tcp(o), harness(o)]
+    return Judgement(_status(checks), "threads" if capped else "offered", tuple(checks))
+
+
+def climbed(found: Climb, capped: bool) -> Check:
+    """V6, a ladder: the slope is that of the levels reached; a thread pool that ends the climb is a result, anything else a doubt."""
+
+    def users(levels: tuple[int, ...]) -> str:
+        return ", ".join(str(level) for level in levels)
+
+    inputs = {
+        "left_out": users(found.left_out),
+        "waiting": users(found.waiting),
+        "assumed": users(found.assumed),
+        "kib_per_request": found.slope.kib if found.slope else None,
+    }
+    if found.slope is None:
+        return _check("V6", "invalid", "fewer than two numbers in flight were reached: no slope", **inputs)
+    doubts = []
+    if found.left_out and not capped:
+        doubts.append(f"with {users(found.left_out)} users no more were in flight than with fewer: left out")
+    if found.waiting:
+        doubts.append(f"some of {users(found.waiting)} users were connected and not in flight: they are in the figure too")
+    if found.assumed:
+        doubts.append(f"/stats did not answer with {users(found.assumed)} users: the number in flight is theirs")
+    if found.slope.kib <= 0:
+        doubts.append("memory did not grow with the requests in flight")
+    return _check("V6", "doubt" if doubts else "ok", "; ".join(doubts), **inputs)
 
 
 def burst_tolerance(o: Observation) -> float:
@@ -247,7 +298,7 @@ def held_back(o: Observation, full: list[Limit]) -> Check:
     if full[0] in ("generator", "upstream", "database"):
         return _check("V6", "censored", f"held back by the {full[0]}: the figure is a lower bound", **inputs)
     if full[0] == "cpu" and "generator" in full and inputs["service_use"] < 0.97:
-        return _check("V6", "doubt", "k6 was nearly full too: the capacity may be higher", limit=full[0], **inputs)
+        return _check("V6", "doubt", "the generator was nearly full too: the capacity may be higher", limit=full[0], **inputs)
     return _check("V6", "ok", "", limit=full[0], **inputs)
 
 
@@ -284,23 +335,44 @@ def steady(o: Observation, load: Load) -> Check:
     inputs = {"ratio": ratio, "cpu_ratio": cost}
     if abs(ratio - 1) > tolerance:
         return _check("V8", "doubt", f"unsteady: the second half has {ratio:.2f} × the answers of the first", **inputs)
-    if not 0.75 <= cost <= 1.33:  # a code compiler or a cache still at work: counts are steady, their price is not
-        return _check("V8", "doubt", f"still warming: a request of the second half cost {cost:.2f} × one of the first", **inputs)
+    if not 0.75 <= cost <= 1.33:  # counts are steady, their price is not: a code compiler still at work, a collection in one half
+        word = "still warming" if cost < 1 else "unsteady"
+        return _check("V8", "doubt", f"{word}: a request of the second half cost {cost:.2f} × one of the first", **inputs)
     return _check("V8", "ok", "", **inputs)
 
 
 def identity(o: Observation, load: Load) -> Check:
-    """V9: connections ≤ P + 1, and as many statements per request as the contract declares."""
+    """V9: database connections ≤ P + 1, those to the service ≤ 1.05 N + 2 (the harness has its own), statements per request as declared."""
     if o.db_connections is not None and o.db_connections > o.pool + 1:
         return _check("V9", "invalid", f"{o.db_connections} connections where {o.pool} are declared", connections=o.db_connections)
+    if o.clients is not None and o.clients > 1.05 * o.vus + 2:
+        sentence = f"{o.clients} connections to the service where {o.vus} users need one each"
+        return _check("V9", "invalid", sentence, clients=o.clients, vus=o.vus)
     if o.statements and o.executed is not None:
         per_request = o.executed / load.requests
         # Statements are counted when they begin, answers when they arrive: one pool of statements may lie across an edge.
         slack = max(0.02, 2 * o.pool / load.requests if o.hold_s else 0.02, 10 / load.requests)
         if abs(per_request - o.statements) > slack * o.statements:
-            sentence = f"{per_request:.2f} statements per request where {o.statements} are declared"
+            sentence = f"{per_request:.2f} {STATEMENTS} where {o.statements} are declared"
             return _check("V9", "invalid", sentence, per_request=per_request, executed=o.executed)
-    return _check("V9", "ok", "", connections=o.db_connections, executed=o.executed)
+    return _check("V9", "ok", "", connections=o.db_connections, executed=o.executed, clients=o.clients)
+
+
+def tcp(o: Observation) -> Check:
+    """V10: no accept queue overflowed, and at most one segment in 10,000 was lost. The counters are those of the whole network namespace.
+
+    Lost: sent again and not known to be superfluous. A tail loss probe (RFC 8985) answers a delayed acknowledgement with the same
+    segment; the receiver reports it by D-SACK (RFC 2883), and nobody has waited. Repeated SYNs are those of overflows, or of others.
+    """
+    if o.tcp is None:
+        return _check("V10", "doubt", "the kernel's TCP counters could not be read")
+    lost = max(0, o.tcp["RetransSegs"] - o.tcp["TCPDSACKRecv"] - o.tcp["TCPSynRetrans"])
+    full = max(o.tcp["ListenOverflows"], o.tcp["ListenDrops"])  # an overflow counts as a drop too
+    outcome: Outcome = "ok"
+    if full or lost > 1e-4 * o.tcp["OutSegs"]:
+        outcome = "doubt" if o.rehearsal else "invalid"
+    sentence = f"{full} connections found a full accept queue, {lost} of {o.tcp['OutSegs']} segments were lost (whole network namespace)"
+    return _check("V10", outcome, sentence, lost=lost, **o.tcp)
 
 
 def harness(o: Observation) -> Check:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import csv
 import io
 
-from nsb.analysis.table import Entry, Table
+from nsb.analysis.table import Entry, Second, Table
 
 COLUMNS = (
     "contender", "scenario", "headline", "value", "low", "high", "spread", "status", "limit", "rounds_valid", "rounds_censored",
     "throughput_rps", "p50_ms", "p90_ms", "p99_ms", "cpu_us_service", "cpu_us_generator", "cpu_us_database", "cpu_us_upstream",
     "memory_mib", "threads", "db_connections", "reasons", "doubts",
+    "second_tool", "second_status", "second_rps", "second_low", "second_high", "second_limit",
 )  # fmt: skip
 
 
@@ -39,7 +40,16 @@ def _row(entry: Entry) -> list[object]:
         *(_blank(value) for value in (entry.memory_mib, entry.threads, entry.db_connections)),
         " | ".join(entry.reasons),
         " | ".join(entry.doubts),
+        *_second(entry.second),
     ]
+
+
+def _second(second: Second | None) -> list[object]:
+    if second is None:
+        return [""] * 6
+    figure = second.figure
+    values: list[object] = [round(figure.value, 4), _round(figure.low), _round(figure.high)] if figure else ["", "", ""]
+    return [second.tool, second.status, *values, second.limit or ""]
 
 
 def _round(value: float | None) -> object:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
-from nsb.analysis.table import Table
-from nsb.report import words
+from nsb.analysis.controls import Control
+from nsb.analysis.table import Entry, Second, Table
+from nsb.report import controls as controls_
+from nsb.report import fairness, starts, words
 
 
 def table_block(table: Table) -> str:
@@ -15,16 +18,19 @@ def table_block(table: Table) -> str:
         "|---|" + "---:|" * len(table.contenders),
     ]
     for scenario in table.scenarios:
-        cells = []
-        for contender in table.contenders:
-            entry = table.entry(contender, scenario)
-            below = " ".join(part for part in (words.spread(entry), words.limit(entry)) if part)
-            cells.append(f"{words.figure(entry)}<br><sub>{below}</sub>" if below else words.figure(entry))
-        lines.append(f"| **{scenario}**<br><sub>{words.row_title(table, scenario)}</sub> | " + " | ".join(cells) + " |")
+        for title, entries in words.rows(table, scenario):
+            lines.append(f"| **{scenario}**<br><sub>{title}</sub> | " + " | ".join(_cell(entry) for entry in entries) + " |")
     return "\n".join(lines) + "\n"
 
 
-def page(table: Table, run: dict[str, Any]) -> str:
+def _cell(entry: Entry | Second | None) -> str:
+    if entry is None:
+        return ""
+    below = " ".join(part for part in (words.spread(entry), words.limit(entry)) if part)
+    return f"{words.figure(entry)}<br><sub>{below}</sub>" if below else words.figure(entry)
+
+
+def page(table: Table, run: dict[str, Any], controls: Sequence[Control] = ()) -> str:
     """The whole of table.md."""
     host = run["host"]
     parts = [
@@ -33,16 +39,24 @@ def page(table: Table, run: dict[str, Any]) -> str:
         "\n".join(f"{line}  " for line in words.legend(table)) + "\n",
         "## Cost and footprint\n",
         _footprint(table),
+        *starts.section(table.startups),
+        *([controls_.section(controls)] if controls else []),
+        *fairness.section(table, run),
         "## Machine\n",
         f"{host['cpu']}, {host['cores']} cores, {host['memory_gib']} GiB, {host['system']}, kernel {host['kernel']}. "
         f"Database {run['database']['kind']} {run['database']['version']}, {run['k6']}. Seed {run['plan']['seed']}, "
         f"commit {host['commit'][:12] or 'unknown'}"
-        f"{' with uncommitted changes' if host['changed'] else ''}, started {run['started_at']}.\n",
+        f"{' with uncommitted changes' if host['changed'] else ''}, started {run['started_at']}.{_order(run)}\n",
         "## Doubts and reasons\n",
         "\n".join(f"- {line}" for line in words.doubts(table)) or "None.",
         "",
     ]  # fmt: skip
     return "\n".join(parts)
+
+
+def _order(run: dict[str, Any]) -> str:
+    why = run["plan"].get("order_why")
+    return f" {why}" if why else ""
 
 
 def _footprint(table: Table) -> str:

@@ -6,7 +6,7 @@ from rich import box
 from rich.table import Table as Grid
 from rich.text import Text
 
-from nsb.analysis.table import Table
+from nsb.analysis.table import Entry, Second, Table
 from nsb.report import words
 
 _COLOURS = {
@@ -26,12 +26,14 @@ def grid(table: Table) -> Grid:
     for contender in table.contenders:
         view.add_column(contender, justify="right", no_wrap=True)
     for scenario in table.scenarios:
-        cells: list[Text] = [Text.assemble(scenario, "\n", (words.row_title(table, scenario), "dim"))]
-        for contender in table.contenders:
-            entry = table.entry(contender, scenario)
-            colour = _COLOURS[entry.status]
-            spread = words.spread(entry)
-            held = "" if entry.limit == "offered" else words.limit(entry)
-            cells.append(Text.assemble((words.figure(entry), colour), "\n", (spread, "dim"), "\n" if held else "", (held, "dim")))
-        view.add_row(*cells)
+        for title, entries in words.rows(table, scenario):
+            view.add_row(Text.assemble(scenario, "\n", (title, "dim")), *(_cell(entry) for entry in entries))
     return view
+
+
+def _cell(entry: Entry | Second | None) -> Text:
+    if entry is None:
+        return Text()
+    colour = _COLOURS[entry.status]
+    held = "" if entry.limit == "offered" else words.limit(entry)
+    return Text.assemble((words.figure(entry), colour), "\n", (words.spread(entry), "dim"), "\n" if held else "", (held, "dim"))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from nsb.analysis.table import UNITS, Entry, Table
+from nsb.analysis.table import UNITS, Entry, Second, Table
+from nsb.model import SecondFigure
 
 
 def number(value: float) -> str:
@@ -12,38 +13,58 @@ def number(value: float) -> str:
     return f"{value:.1f}" if value >= 10 else f"{value:.2f}"
 
 
-def figure(entry: Entry) -> str:
-    """`52.1`, `≥13,200` for a lower bound, `98.0/s†` where the rate could not be sustained, `?` appended for a doubt."""
+def figure(entry: Entry | Second) -> str:
+    """`52.1`, `≥13,200` for a lower bound, `≤3.20` for an upper one, `98.0/s†` for a rate that was not sustained, `?` for a doubt."""
     if entry.figure is None:
-        return entry.status
+        return "no figure" if entry.status in ("valid", "censored") else entry.status
     text = number(entry.figure.value)
+    if entry.figure.bound:
+        text = f"≤{text}"
     if entry.status == "censored":
         text = f"≥{text}" if entry.model == "closed" else f"{text}/s†"
-    return text + ("?" if entry.doubts else "")
+    return text + ("?" if entry.doubtful else "")
 
 
-def spread(entry: Entry) -> str:
+def spread(entry: Entry | Second) -> str:
     """`±4.0%`, and how many rounds stand behind it where they are fewer than were measured."""
-    if entry.figure is None or entry.figure.half_width is None:
+    if entry.figure is None or entry.figure.bound or entry.figure.half_width is None:
         return ""
     if entry.figure.rounds < entry.rounds_measured:
         return f"{_width(entry)} {entry.figure.rounds}/{entry.rounds_measured}"
     return _width(entry)
 
 
-def _width(entry: Entry) -> str:
+def _width(entry: Entry | Second) -> str:
     assert entry.figure is not None
     assert entry.figure.half_width is not None
     width = entry.figure.half_width
     return f"±{width:.0%}" if width >= 0.095 else f"±{width:.1%}"
 
 
-def limit(entry: Entry) -> str:
+def limit(entry: Entry | Second) -> str:
     return entry.limit or ("–" if entry.figure else "")
 
 
-def row_title(table: Table, scenario: str) -> str:
-    return UNITS[table.headlines[scenario]]
+def rows(table: Table, scenario: str) -> list[tuple[str, list[Entry | Second | None]]]:
+    """A scenario's rows with their titles: one, or one for each generator, under its name, where a second one measured it too."""
+    unit = UNITS[table.headlines[scenario]]
+    entries: list[Entry | Second | None] = [table.entry(contender, scenario) for contender in table.contenders]
+    seconds = table.seconds(scenario)
+    if not seconds:
+        return [(unit, entries)]
+    title = f"{UNITS['throughput']} by {_generator(next(iter(seconds.values())))}"
+    return [(f"{unit} by k6", entries), (title, [seconds.get(contender) for contender in table.contenders])]
+
+
+def _generator(second: Second) -> str:
+    """Its name without the version."""
+    return second.tool.split(" ", 1)[0]
+
+
+def again(second: SecondFigure) -> str:
+    """One round's figure of the second generator, in a line."""
+    value = f"{number(second.throughput_rps)} requests/s" if second.throughput_rps else "no number"
+    return f"by {second.tool}: " + "; ".join([value, second.status, *([second.limit] if second.limit else []), *second.reasons])
 
 
 def legend(table: Table) -> list[str]:
@@ -58,9 +79,36 @@ def legend(table: Table) -> list[str]:
         "The word below a figure is what held it back (cpu, threads, loop, pool, database, upstream, generator); "
         "none, or offered, is the load itself.",
         "≥ a lower bound (another program was the limit). † the contender could not sustain the rate: the answers per second it reached. "
-        "? a doubt, listed in table.md and table.json. 3/4: three of four rounds count (one round alone: the spread of its halves).",
-        *(f"Left out: {name}: {why}" for name, why in table.left_out.items()),
+        "? doubts in a third of its rounds or more; "
+        "table.md and table.json list every doubt. 3/4: three of four rounds count (one round alone: the spread of its halves).",
+        *_legend_of_seconds(table),
+        *_legend_of_memory(table),
+        *(f"Left out: {contender}: {why}" for contender, why in table.left_out.items()),
     ]  # fmt: skip
+
+
+def _legend_of_memory(table: Table) -> list[str]:
+    if "memory" not in table.headlines.values():
+        return []
+    return [
+        f"{UNITS['memory']}: by how much memory grows with each request in flight and its connection. ≤ the upper end of "
+        f"{'the interval' if table.rounds > 1 else 'the spread'} where its lower end is not above zero."
+    ]
+
+
+def _legend_of_seconds(table: Table) -> list[str]:
+    """What a second generator is, and where it could not be had."""
+    found = [second for scenario in table.scenarios for second in table.seconds(scenario).values()]
+    lines = [
+        f"By {name}: where k6 was the limit, the same load came once more from {tool}, which needs less CPU per request."
+        for tool, name in {second.tool: _generator(second) for second in found}.items()
+    ]
+    without = {
+        f"{entry.scenario} was not measured again with {entry.second.tool}: {'; '.join(entry.second.reasons)}": None
+        for entry in table.entries
+        if entry.second is not None and entry.second.status == "unsupported"
+    }
+    return [*lines, *without]
 
 
 def doubts(table: Table) -> list[str]:
@@ -70,4 +118,7 @@ def doubts(table: Table) -> list[str]:
         said = [*entry.reasons, *entry.doubts]
         if said:
             lines.append(f"{entry.scenario} · {entry.contender}: {'; '.join(said)}")
+        second = entry.second
+        if second is not None and second.status != "unsupported" and (second.reasons or second.doubts):
+            lines.append(f"{entry.scenario} · {entry.contender} by {_generator(second)}: {'; '.join([*second.reasons, *second.doubts])}")
     return lines

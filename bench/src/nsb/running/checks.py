@@ -59,6 +59,7 @@ def _parts(root: Path, registry: Registry) -> list[Part]:
     live = [
         Part("harness: tests", lambda: _command([sys.executable, "-m", "pytest"], bench)),
         Part("contract: every default contender", lambda: _command([*nsb, "conform"], root)),
+        Part("a stop of three seconds", lambda: _command([*nsb, "conform", *_checked(registry), "--stopped-for", "3"], root)),
         Part("a short run, build to table", lambda: _short_run(nsb, root, registry)),
     ]
     return [*harness, *upstream, *services, *live]
@@ -96,8 +97,12 @@ def _upstream(work: Workshop, folder: Path) -> str | None:
     return _command([go, "vet", "./..."], folder) or _command([go, "test", "./..."], folder)
 
 
+def _checked(registry: Registry) -> list[str]:
+    return [contender.id for contender in registry.contenders.values() if contender.check]
+
+
 def _short_run(nsb: Sequence[str], root: Path, registry: Registry) -> str | None:
     """The whole chain once: the measured numbers are not judged here, that every cell has one is (exit 0)."""
-    contenders = ",".join(c.id for c in registry.contenders.values() if c.check)
+    contenders = ",".join(_checked(registry))
     scenarios = ",".join(s.id for s in registry.scenarios.values() if s.check)
     return _command([*nsb, "bench-all", "--tier", "smoke", "--contenders", contenders, "--scenarios", scenarios], root)

@@ -132,6 +132,18 @@ class Server:
         sql = "SELECT COUNT(*) FROM information_schema.processlist WHERE user = %s"
         return int(self._admin.row(sql, user_name(name))[0])
 
+    def connection_ids(self, name: str) -> frozenset[int]:
+        """The CONNECTION_ID() of each of that contender's connections: a connection that is opened again has another one."""
+        return frozenset(self._admin.ids("SELECT id FROM information_schema.processlist WHERE user = %s", user_name(name)))
+
+    def open_transactions(self, name: str) -> int:
+        """How many of that contender's connections have a transaction open: none of an idle pool with autocommit (C61)."""
+        sql = (
+            "SELECT COUNT(*) FROM information_schema.innodb_trx AS t "
+            "JOIN information_schema.processlist AS p ON p.id = t.trx_mysql_thread_id WHERE p.user = %s"
+        )
+        return int(self._admin.row(sql, user_name(name))[0])
+
     def settings(self) -> dict[str, str]:
         """The values in effect of what server.toml sets, read back from the server."""
         variables = self._admin.texts("SHOW GLOBAL VARIABLES")
@@ -155,6 +167,12 @@ class Server:
             return bool(self._admin.row("SELECT 1")[0] == 1)
         except DatabaseError:
             return False
+
+    def must_answer(self) -> None:
+        """Raises DatabaseError where the server has ended, with its last words, or does not answer."""
+        if self._private:
+            self._private.must_run()
+        self._admin.row("SELECT 1")
 
     def close(self) -> None:
         """Removes what was made: the private server and its folder, or the accounts on a server of one's own. Once."""
@@ -292,6 +310,9 @@ class _Admin:
     def pairs(self, sql: str) -> dict[str, int]:
         return {str(name): int(value) for name, value in self._send(sql, ())}
 
+    def ids(self, sql: str, *parameters: object) -> list[int]:
+        return [int(row[0]) for row in self._send(sql, parameters)]
+
     def use(self, schema: str) -> None:
         self._schema = schema
         with self._lock:
@@ -331,8 +352,12 @@ class _Admin:
             return tuple(cursor.fetchall())
 
     def _explained(self, error: pymysql.MySQLError) -> DatabaseError:
-        denied = error.args and error.args[0] in (1044, 1045, 1142, 1227, 1370, 1410)
-        remedy = self._rights if denied else f"is the database at {self.login.host}:{self.login.port} still running?"
+        code = error.args[0] if error.args else None
+        remedy = f"is the database at {self.login.host}:{self.login.port} still running?"
+        if code in (1044, 1045, 1142, 1227, 1370, 1410):
+            remedy = self._rights
+        elif code in (3, 28, 1021, 1114):  # it could not write, or a table is full
+            remedy = "make room on the disk of its data"
         return DatabaseError(f"the database refused ({_words(error)}): {remedy}")
 
 

@@ -30,6 +30,8 @@ from typing import Any, Literal
 import psutil
 import pymysql
 
+from nsb.running.interrupt import ends, undisturbed
+
 Kind = Literal["mysql", "mariadb"]
 Say = Callable[[str], None]
 
@@ -44,6 +46,8 @@ PORTS = range(15_000, 32_000)
 START_DEADLINE_S = 90.0
 STOP_DEADLINE_S = 20.0
 LOGIN_TIMEOUT_S = 10
+ANSWER_TIMEOUT_S = 60
+"""A server that hangs, or waits for room on its disk, must not hold the harness for ever; filling the books takes a second (s)."""
 LOG_LINES = 12
 SOCKET_PATH_LIMIT = 100
 """The kernel takes 107 bytes for a Unix socket's path, and the server adds `.lock` to it."""
@@ -66,6 +70,7 @@ class Login:
         return pymysql.connect(
             host=self.host, port=self.port, user=self.user, password=self.password, database=schema,
             charset="utf8mb4", autocommit=True, connect_timeout=LOGIN_TIMEOUT_S,
+            read_timeout=ANSWER_TIMEOUT_S, write_timeout=ANSWER_TIMEOUT_S,
         )  # fmt: skip
 
 
@@ -367,7 +372,7 @@ class PrivateServer:
                 f"--init-file={self._first}",
             ]
         )
-        with self._log.open("ab") as log:
+        with self._log.open("ab") as log, undisturbed():  # else a stop right now would leave a server that nobody knows
             # A session of its own: Ctrl-C reaches the harness alone, which stops the server when it is done with it.
             self.process = subprocess.Popen(
                 command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd=self._folder, start_new_session=True
@@ -379,17 +384,22 @@ class PrivateServer:
     def remove(self) -> None:
         """Stops the server and removes its folder, but for the log."""
         if self.process and self.process.poll() is None:
-            self.process.terminate()
-            try:
-                self.process.wait(STOP_DEADLINE_S)
-            except subprocess.TimeoutExpired:
-                self.process.kill()
-                self.process.wait()
+            server = self.process
+            server.terminate()
+            if not ends(lambda: server.poll() is not None, STOP_DEADLINE_S):
+                server.kill()
+                server.wait()
         for folder in (self._data, self._tmp, self._sockets):
             if folder:
                 shutil.rmtree(folder, ignore_errors=True)
         for file in (self._settings, self._first):
             file.unlink(missing_ok=True)
+
+    def must_run(self) -> None:
+        """Raises DatabaseError where the server has ended by itself."""
+        code = self.process.poll() if self.process else None
+        if code is not None:
+            raise self._failed(f"ended in mid-run with {code if code >= 0 else 128 - code}")
 
     def _forget_killed(self) -> None:
         """Removes what a run leaves that was killed in this folder (and is resumed now)."""

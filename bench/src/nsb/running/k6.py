@@ -9,11 +9,13 @@ import subprocess
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from nsb.model import Scenario, Timing
-from nsb.running.process import Process, ProcessError
+from nsb.model import LEVEL_SPREAD, Scenario, Timing
+from nsb.running.process import Process, ProcessError, run
 
 TIMEOUT_S = 60
 """Longer than any answer a cell may wait for: a capped contender is slow, not wrong."""
+WARM_BOOT_S = 1.0
+"""The users of the warm-up stop this long after its length: k6 needs about 0.7 s before its first request (s)."""
 
 
 def ensure(root: Path, go: str, say: Callable[[str], None]) -> Path:
@@ -29,16 +31,11 @@ def ensure(root: Path, go: str, say: Callable[[str], None]) -> Path:
     say("k6: building the pinned version (once, some minutes)")
     program.parent.mkdir(exist_ok=True)
     unfinished = program.with_suffix(".building")
-    done = subprocess.run(
-        [go, "build", "-trimpath", "-o", str(unfinished), "go.k6.io/k6/v2"],
-        cwd=folder,
-        env={**os.environ, "CGO_ENABLED": "0"},
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-    )
-    if done.returncode != 0:
-        raise ProcessError(f"k6 could not be built:\n{done.stderr[-2000:]}")
+    log = root / ".tools" / "built" / "k6.log"
+    log.unlink(missing_ok=True)
+    build = [go, "build", "-trimpath", "-o", str(unfinished), "go.k6.io/k6/v2"]
+    if run("k6", build, log, {**os.environ, "CGO_ENABLED": "0"}, folder) != 0:
+        raise ProcessError(f"k6 could not be built:\n{log.read_text(encoding='utf-8', errors='replace')[-2000:]}")
     unfinished.rename(program)
     return program
 
@@ -80,7 +77,10 @@ def cell(
         "rate": scenario.rate_for(workers),
         "vus": scenario.vus,
         "hold_ms": scenario.hold_ms,
-        "spread_ms": scenario.hold_ms if scenario.model == "closed" else 0,
+        "spread_ms": _spread_ms(scenario),
+        "levels": [
+            {"vus": users, "at_ms": round((opens_s + number * timing.level_s) * 1000)} for number, users in enumerate(scenario.levels)
+        ],
         "window_from_ms": round(opens_s * 1000),
         "window_to_ms": round(closes_s * 1000),
         # The scenario starts some 0.7 s after k6 does: from its own start it must last until the window closes.
@@ -97,7 +97,7 @@ def cell(
 def warming(targets: list[Scenario], duration_s: float, base_url: str, now_s: float, summary: Path) -> dict[str, object]:
     """Closed requests to every endpoint of the plan in turn, holds shortened to 1 ms: the same for every contender."""
     mix = [{**_target(s, base_url), "url": base_url + (s.warm_path or s.path)} for s in targets]
-    ends = round((now_s + 1.0 + duration_s) * 1000)
+    ends = round((now_s + WARM_BOOT_S + duration_s) * 1000)
     return {
         **mix[0],
         "model": "closed",
@@ -105,15 +105,23 @@ def warming(targets: list[Scenario], duration_s: float, base_url: str, now_s: fl
         "vus": 8,
         "hold_ms": 0,
         "spread_ms": 0,
+        "levels": [],
         "window_from_ms": round(now_s * 1000),
         "window_to_ms": ends,
-        "duration_ms": round((1.0 + duration_s) * 1000),
+        "duration_ms": round((WARM_BOOT_S + duration_s) * 1000),
         "drain_ms": 10_000,
         "timeout_ms": TIMEOUT_S * 1000,
         "seed": 1,
         "mix": mix,
         "summary": str(summary),
     }
+
+
+def _spread_ms(scenario: Scenario) -> int:
+    """Closed starts are spread over one hold, those of a ladder's level over a part of it."""
+    if scenario.model == "open":
+        return 0
+    return round(scenario.hold_ms * (LEVEL_SPREAD if scenario.levels else 1))
 
 
 def _target(scenario: Scenario, base_url: str) -> dict[str, object]:

@@ -8,7 +8,8 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -16,23 +17,34 @@ from typing import Any
 
 import httpx
 
+from nsb.analysis import fairness, second
+from nsb.analysis.growth import climb
 from nsb.analysis.parse import Load, SummaryError, load_summary
+from nsb.analysis.placement import Placement
+from nsb.analysis.starts import Start
 from nsb.analysis.validity import Judgement, Observation, Stats, judge
-from nsb.model import Cell, Contender, Half, Latency, Timing
+from nsb.model import SECOND_BOOT_S, Cell, Contender, Half, Latency, Reading, SecondFigure, Status, Timing, reading_times
 from nsb.plan import Plan, Slot
-from nsb.running import k6
+from nsb.running import k6, manifest, oha, starts
+from nsb.running.conformance.kernel import established
 from nsb.running.database import Server
-from nsb.running.host import Placement
+from nsb.running.host import tcp_counters
 from nsb.running.journal import Journal
-from nsb.running.process import ALL_CORES, Process, ProcessError, cpu_s, footprint, free_port, machine_times
+from nsb.running.process import ALL_CORES, Process, ProcessError, cpu_s, footprint, forget_peak, free_port, machine_times, port_is_free
 from nsb.running.tools import Workshop
 
+PORTS_TRIED = 3
+"""Another program may take a port between our look and the service's bind."""
 READY_S = 60.0
 """A contender that is not ready by then is out (s)."""
 HTTP = httpx.Client(trust_env=False, limits=httpx.Limits(max_keepalive_connections=0))
 """Never through the user's proxy, and never a connection that stays open at a service."""
+DRAIN_S = 5.0
+"""How long the requests under way may take when the load has ended (s)."""
 STATS_S = 1.0
 """How long a window's edge waits for /stats: a service whose threads are all taken cannot answer (s)."""
+LADDER_STATS_S = 0.1
+"""The same on a ladder: a later answer would tell of the next level (s)."""
 
 
 class Died(Exception):
@@ -51,12 +63,31 @@ class Running:
     contender: Contender
     process: Process
     base_url: str
+    began: float = field(default_factory=time.monotonic, kw_only=True)
+    """Its exec, a time of time.monotonic()."""
     runtime: dict[str, Any] = field(default_factory=dict)
     ready_s: float = 0.0
+    doubts: list[str] = field(default_factory=list)
+    """What is to be said of every cell that this process serves."""
+    manifest: fairness.Manifest | None = None
+    """What it has in effect, read once it is warm."""
+    ready_cpu_s: float = 0.0
+    ready_mib: float = 0.0
+    used: bool = False
+    """Whether a cell has been measured on it: it keeps the memory that the largest load so far has touched."""
 
     @property
     def pid(self) -> int:
         return self.process.pid
+
+    @property
+    def age_s(self) -> float:
+        """Since its exec."""
+        return time.monotonic() - self.began
+
+    @property
+    def port(self) -> int:
+        return int(self.base_url.rsplit(":", 1)[1])
 
     @property
     def stderr_tail(self) -> str:
@@ -112,14 +143,32 @@ class Stage:
             **contender.environment,
         }
 
-    def start(self, contender: Contender, changes: Mapping[str, str] | None = None, wait_for: str = "/readyz") -> Running:
-        """Start a contender on a free port and wait until `wait_for` answers 200.
+    def start(
+        self,
+        contender: Contender,
+        changes: Mapping[str, str] | None = None,
+        wait_for: str = "/readyz",
+        begun: Callable[[Process], None] = lambda _: None,
+    ) -> Running:
+        """Start a contender on a free port and wait until `wait_for` answers 200; `begun` gets its process before the wait.
 
         It may use all cores until it is warm: code compilers and class loaders are not what the windows measure.
         Raises Died where the process ends or is not ready in time.
         """
-        port = free_port()
-        environment = {**self.settings(contender, port), **(changes or {})}
+        for left in reversed(range(PORTS_TRIED)):
+            port = free_port()
+            try:
+                return self._start(contender, port, changes or {}, wait_for, begun)
+            except Died as error:
+                taken = error.exit_code is not None and "PORT" not in (changes or {}) and not port_is_free(port)
+                if not taken or not left:
+                    raise
+        raise AssertionError("unreachable")
+
+    def _start(
+        self, contender: Contender, port: int, changes: Mapping[str, str], wait_for: str, begun: Callable[[Process], None]
+    ) -> Running:
+        environment = {**self.settings(contender, port), **changes}
         service = self.workshop.registry.services[contender.service]
         log = self.logs / f"{contender.id}-{port}.log"
         log.unlink(missing_ok=True)
@@ -131,15 +180,25 @@ class Stage:
             environment,
             folder=self.workshop.root / service.folder,
         )
+        begun(process)
         asked = environment["PORT"]
-        running = Running(contender, process, f"http://127.0.0.1:{asked if asked.isdecimal() else port}")
+        running = Running(contender, process, f"http://127.0.0.1:{asked if asked.isdecimal() else port}", began=began)
         try:
             wait_ready(running, wait_for, READY_S)
         except BaseException:
             process.end(2)
             raise
-        running.ready_s = time.monotonic() - began
+        running.ready_s = running.age_s
+        tree = process.tree()
+        running.ready_cpu_s, running.ready_mib = cpu_s(tree), footprint(tree).pss_mib
         return running
+
+    def must_stand(self) -> None:
+        """Raises DatabaseError or ProcessError where database or upstream has gone: what a contender does without them is not its doing."""
+        code = self.upstream.exit_code
+        if code is not None:
+            raise ProcessError(f"the upstream ended in mid-run with {code}: {self.upstream.last_words()}")
+        self.database.must_answer()
 
 
 def wait_ready(running: Running, path: str, deadline_s: float) -> None:
@@ -156,16 +215,21 @@ def wait_ready(running: Running, path: str, deadline_s: float) -> None:
         if time.monotonic() > until:
             words = running.process.last_words()
             raise Died(f"{running.contender.id} was not ready within {deadline_s:.0f} s ({path})", None, words)
-        time.sleep(0.05)
+        time.sleep(_pause_s(running.age_s))
 
 
-def wait_pool(running: Running, database: Server, deadline_s: float = 20.0) -> int:
-    """Waits until the declared pool is open (C60); returns the connections seen."""
+def wait_pool(running: Running, database: Server, deadline_s: float = 20.0) -> bool:
+    """Waits until the declared pool is open (C60); whether it is by the deadline."""
     until = time.monotonic() + deadline_s
     wanted = int(running.runtime.get("pool_size", 0))
-    while (seen := database.connections(running.contender.id)) < wanted and time.monotonic() < until:
-        time.sleep(0.1)
-    return seen
+    while not (opened := database.connections(running.contender.id) >= wanted) and time.monotonic() < until:
+        time.sleep(_pause_s(running.age_s))
+    return opened
+
+
+def _pause_s(waited_s: float) -> float:
+    """Until the next look at something that is waited for: a few percent of what is measured, and no load on the one who is starting."""
+    return min(0.1, max(0.005, 0.03 * waited_s))
 
 
 @dataclass
@@ -176,6 +240,8 @@ class Edge:
     cpu: dict[str, float]
     busy_s: float
     steal_s: float
+    tcp: dict[str, int] | None = None
+    """Counters of the network namespace."""
 
 
 class Meter:
@@ -186,6 +252,10 @@ class Meter:
         self._generator = generator.tree()
         self._database = [stage.database.pid] if stage.database.pid is not None else []
         self._upstream = stage.upstream.tree()
+        self._marked = False
+        self.peak_mib = 0.0
+        """The service's highest memory so far: of the readings, and of the time between them where the kernel marks it
+        (several processes: the sum of their peaks)."""
 
     def edge(self) -> Edge:
         times = machine_times()
@@ -200,19 +270,27 @@ class Meter:
             },
             times.busy,
             times.steal,
+            tcp_counters(),
         )
 
     def service_footprint(self) -> tuple[float, int]:
         seen = footprint(self._service)
+        self.peak_mib = max(self.peak_mib, seen.pss_mib + (seen.fallen_mib if self._marked else 0.0))
         return seen.pss_mib, seen.threads
+
+    def open(self) -> Edge:
+        """The first edge; from here on the kernel marks the service's highest memory."""
+        edge = self.edge()
+        self._marked = forget_peak(self._service)
+        return edge
 
 
 class StatsReader:
     """Reads /stats beside the main loop, so that a slow answer does not move a window's edge."""
 
-    def __init__(self, base_url: str) -> None:
+    def __init__(self, base_url: str, timeout_s: float = STATS_S) -> None:
         self._url = f"{base_url}/stats"
-        self._client = httpx.Client(timeout=STATS_S, trust_env=False)
+        self._client = httpx.Client(timeout=timeout_s, trust_env=False)
 
     def now(self) -> Stats | None:
         with contextlib.suppress(httpx.HTTPError, KeyError, ValueError):
@@ -244,61 +322,129 @@ def sleep_until(at_s: float) -> None:
         time.sleep(left)
 
 
+class Ladder:
+    """Reads the service's memory on each level of a ladder, and beside it how many requests are in flight."""
+
+    def __init__(self, stats: StatsReader, meter: Meter, times: Sequence[tuple[float, int]]) -> None:
+        """`times`: when to read (epoch s) and how many users there are then, in that order; none where the scenario is no ladder."""
+        self._stats = stats
+        self._meter = meter
+        self._times = deque(times)
+        self._read: list[tuple[int, float, Callable[[], Stats | None]]] = []
+
+    def climb(self, end_s: float) -> None:
+        """All readings that are due before `end_s`."""
+        while self._times and self._times[0][0] < end_s:
+            at_s, users = self._times.popleft()
+            sleep_until(at_s)
+            stats = self._stats.later()
+            pss_mib, _ = self._meter.service_footprint()
+            self._read.append((users, pss_mib, stats))
+
+    def readings(self) -> tuple[Reading, ...]:
+        told = [(users, pss_mib, stats()) for users, pss_mib, stats in self._read]
+        return tuple(Reading(users=u, in_flight=None if s is None else s.in_flight, pss_mib=round(m, 2)) for u, m, s in told)
+
+
 class Runner:
     """Measures the cells of a plan, one at a time."""
 
-    def __init__(self, plan: Plan, stage: Stage, journal: Journal, k6_program: Path) -> None:
+    def __init__(self, plan: Plan, stage: Stage, journal: Journal, k6_program: Path, oha_: oha.Generator | None = None) -> None:
+        """`oha_`: measures closed cells again where k6 was the limit; None where no scenario of the plan is one of those."""
         self.plan = plan
         self.stage = stage
         self.journal = journal
         self._k6 = k6_program
+        self._oha = oha_
         self._running: dict[str, Running] = {}
         self._out: dict[str, str] = {}
         """Contender id → why it cannot run in this round: nobody waits for its start again before the next."""
+        self.fair: fairness.Record | None = None
+        """What the contenders have in effect, once they were found alike: what is started later must not differ."""
 
     # --- rounds ---
 
-    def start_round(self, round_: int, say: Callable[[str], None]) -> None:
-        """Fresh processes for every contender, warmed equally, then frozen."""
+    def start_group(self, group: Sequence[str], round_: int, say: Callable[[str], None]) -> None:
+        """Fresh processes for every contender of the group, warmed equally, then frozen."""
         self._out.clear()
-        for name in self.plan.rows[round_ - 1]:
+        for name in group:
             contender = next(c for c in self.plan.contenders if c.id == name)
             say(f"starting {name}")
             try:
-                self._begin(contender)
+                self._begin(contender, round_)
             except (Died, ProcessError) as error:
+                self.must_stand()
                 self._out[name] = str(error)
 
-    def _begin(self, contender: Contender) -> Running:
-        """Start, read /runtime, wait for the pool, warm, pin, freeze. Raises Died or ProcessError."""
-        running = self.stage.start(contender)
-        self._running[contender.id] = running
-        running.ask()
-        wait_pool(running, self.stage.database)
-        self._warm(running)
-        running.process.freeze()
+    def must_stand(self) -> None:
+        """Raises DatabaseError or ProcessError where what every cell needs has gone: no cell is recorded then, the run can be resumed."""
+        self.stage.must_stand()
+        if not os.access(self._k6, os.X_OK):
+            raise ProcessError(f"k6 has gone from {self._k6}; --resume builds it again")
+
+    def _begin(self, contender: Contender, round_: int) -> Running:
+        """A contender that is ready to be measured, and frozen; whatever comes of its start is a line of starts.jsonl.
+
+        Raises Died or ProcessError.
+        """
+        seen: dict[str, Any] = {"round": round_, "contender": contender.id, "started_at": datetime.now(UTC).isoformat(timespec="seconds")}
+        try:
+            running = self.stage.start(contender)
+            self._running[contender.id] = running
+            try:
+                self._prepare(running, seen)
+            except (Died, ProcessError):
+                running.process.end(2)  # it would run beside the others' cells
+                raise
+        except (Died, ProcessError) as error:
+            self.journal.start(Start(**seen, failure=str(error)))
+            raise
+        self.journal.start(Start(**seen))
         return running
+
+    def _prepare(self, running: Running, seen: dict[str, Any]) -> None:
+        """Read /runtime, wait for the pool, warm, pin, read the manifest, freeze; adds to `seen` what a Start records."""
+        contender = running.contender
+        seen |= {"ready_s": round(running.ready_s, 3), "cpu_s": round(running.ready_cpu_s, 4), "pss_mib": round(running.ready_mib, 1)}
+        running.ask()
+        if wait_pool(running, self.stage.database):
+            seen["pool_s"] = round(running.age_s, 3)
+        self._warm(running, seen)
+        running.manifest = manifest.read(running, self.stage)
+        running.process.freeze()
+        unlike = [] if self.fair is None else fairness.unlike(self.fair, contender.id, running.manifest)
+        if unlike:
+            raise Died(f"{contender.id} is not set as it must be", None, "; ".join(each.sentence for each in unlike))
 
     def runtimes(self) -> dict[str, dict[str, Any]]:
         """What the programs say of themselves, with the time each took to get ready (s)."""
         return {name: {**r.runtime, "ready_s": round(r.ready_s, 3)} for name, r in self._running.items()}
 
-    def end_round(self) -> dict[str, int]:
-        """Drain and stop every contender; returns exit codes."""
-        codes: dict[str, int] = {}
-        for name, running in list(self._running.items()):
-            running.process.thaw()
-            self._drain(running, 10)
-            codes[name] = running.stop()
-            del self._running[name]
+    def manifests(self) -> dict[str, fairness.Manifest]:
+        """What the contenders of this round have in effect."""
+        return {name: r.manifest for name, r in self._running.items() if r.manifest is not None and name not in self._out}
+
+    def end_group(self) -> dict[str, int]:
+        """Drain and stop every contender that runs; returns exit codes."""
+        codes = {name: self._end(name) for name in [n for n, r in self._running.items() if r.process.exit_code is None]}
+        self._running.clear()  # of those that ended by themselves nothing is left
         return codes
+
+    def _end(self, name: str) -> int:
+        running = self._running[name]
+        running.process.thaw()
+        self._drain(running, 10)
+        code = running.stop()
+        del self._running[name]
+        return code
 
     def close(self) -> None:
         """End whatever still runs, quickly: the way out after an interruption or an error."""
         for running in self._running.values():
-            running.process.thaw()
-            with contextlib.suppress(ProcessLookupError):
-                running.signal(signal.SIGTERM)
+            if running.process.exit_code is None:
+                running.process.thaw()
+                with contextlib.suppress(ProcessLookupError):
+                    running.signal(signal.SIGTERM)
         until = time.monotonic() + 2
         for running in self._running.values():
             running.process.end(max(0.0, until - time.monotonic()))
@@ -308,29 +454,56 @@ class Runner:
         log = self.journal.folder / "logs" / f"k6-{name}.log"
         return k6.start(self._k6, self.stage.workshop.root, data, self.stage.placement.generator, log)
 
-    def _warm(self, running: Running) -> None:
+    def _warm(self, running: Running, seen: dict[str, Any]) -> None:
+        """Adds `load_to_s` and `warm_up` to what is seen."""
         summary = self.journal.folder / "k6" / "warm.json"
-        data = k6.warming(list(self.plan.scenarios), self.plan.tier.warm_s, running.base_url, time.time(), summary)
+        length_s = self.plan.tier.warm_s
+        data = k6.warming(list(self.plan.scenarios), length_s, running.base_url, time.time(), summary)
+        seen["load_to_s"] = round(running.age_s + k6.WARM_BOOT_S + length_s, 3)
+        tree = running.process.tree()
         generator = self._generate(data, "warm")
+        reader = StatsReader(running.base_url, starts.STEP_S)
         try:
-            generator.wait(self.plan.tier.warm_s + 30)
+            until = time.monotonic() + length_s + 30
+            seen["warm_up"] = starts.curve(
+                reader.now, lambda: cpu_s(tree), lambda wait_s: generator.wait(wait_s) is not None, running.began, until
+            )
         finally:
+            reader.close()
             code = generator.end(1)
         if code != 0:
             raise Died(f"k6 ended with {code} while {running.contender.id} was warmed", None, generator.last_words())
         running.process.pin(self.stage.placement.service)
 
-    def _drain(self, running: Running, deadline_s: float) -> None:
+    def _drain(self, running: Running, deadline_s: float) -> bool:
+        """Waits until nothing is in flight any more; False where /stats had no answer in all that time."""
         reader = StatsReader(running.base_url)
         until = time.monotonic() + deadline_s
+        answered = False
         try:
             while time.monotonic() < until and running.process.exit_code is None:
                 seen = reader.now()
+                answered = answered or seen is not None
                 if seen is not None and seen.in_flight == 0:
-                    return
+                    break
                 time.sleep(0.05)
         finally:
             reader.close()
+        return answered
+
+    def _lost(self, running: Running) -> str | None:
+        """Why a service that was under load is of no more use: it ended or hangs. It is ended then, and started again for its next cell."""
+        answered = self._drain(running, DRAIN_S)
+        code = running.process.exit_code
+        if code is not None:
+            why = f"the service ended with {code}: {running.process.last_words()}"
+        elif not answered:
+            stopped = "somebody stopped it (SIGSTOP)" if running.process.stopped else "it hangs"
+            why = f"{stopped}: /stats had no answer for {DRAIN_S:.0f} s after the load"
+        else:
+            return None
+        running.process.end(0)  # its workers may be there still
+        return why
 
     # --- cells ---
 
@@ -342,9 +515,15 @@ class Runner:
         if slot.contender.id in self._out:
             return self._empty(slot, attempt, "failed", self._out[slot.contender.id])
         running = self._running.get(slot.contender.id)
+        if running is not None and running.used and slot.scenario.levels and running.process.exit_code is None:
+            self._end(slot.contender.id)  # memory that an earlier load has touched would hide what this one needs
+            running = None
         if running is None or running.process.exit_code is not None:
+            code = None if running is None else running.process.exit_code
             try:
-                running = self._begin(slot.contender)
+                running = self._begin(slot.contender, slot.round)
+                if code is not None:
+                    running.doubts.append(f"restart: the service had ended with {code} and was started again in this round")
             except (Died, ProcessError) as error:
                 self._out[slot.contender.id] = str(error)
                 return self._empty(slot, attempt, "failed", str(error))
@@ -356,40 +535,89 @@ class Runner:
     def _measure(self, slot: Slot, running: Running, attempt: int) -> Cell:
         began, started_at = time.monotonic(), datetime.now(UTC).isoformat(timespec="seconds")
         timing = self.plan.timing(slot.scenario)
+        running.used = True
         running.process.thaw()
         if slot.scenario.writes:
             self.stage.database.reset_books()
         name = f"{slot.round:02}-{slot.scenario.id}-{slot.contender.id}" + ("" if attempt == 1 else f"-try{attempt}")
         summary = self.journal.folder / "k6" / f"{name}.json"
+        summary.unlink(missing_ok=True)  # of a sitting that was killed: nobody may take it for this attempt's
         data, opens_s = k6.cell(slot.scenario, timing, self.plan.workers, running.base_url, self.plan.seed, time.time(), summary)
         generator = self._generate(data, name)
-        reader = StatsReader(running.base_url)
+        reader = StatsReader(running.base_url, LADDER_STATS_S if slot.scenario.levels else STATS_S)
         try:
             window = self._watch(running, generator, reader, timing, opens_s, slot)
             code = generator.wait(2 * timing.drain_s + 20)
         finally:
             reader.close()
             generator.end(0.5)  # it has ended, or is too late, or the run was interrupted
-        if running.process.exit_code is not None:
-            words = running.process.last_words()
-            return self._empty(slot, attempt, "failed", f"the service ended with {running.process.exit_code}: {words}")
-        self._drain(running, 5)
+        lost = self._lost(running)
+        if lost is not None:
+            return self._empty(slot, attempt, "failed", lost)
         load = self._summary(summary, code)
         observation = self._observation(slot, timing, running, window, load, -1 if code is None else code)
         judgement = judge(observation)
-        return self._cell(slot, attempt, timing, window, observation, judgement, started_at, time.monotonic() - began, name)
+        again = self._oha if slot.scenario.measured_again and judgement.status == "censored" and judgement.limit == "generator" else None
+        figure = None if again is None else self._again(slot, timing, running, name, again)
+        cell = self._cell(slot, attempt, timing, window, observation, judgement, started_at, time.monotonic() - began, name)
+        told = [] if load is not None else [f"k6 said: {_in_one_line(generator.last_words(3)) or 'nothing'}"]
+        changes = {"second": figure, "reasons": [*cell.reasons, *told], "doubts": [*cell.doubts, *running.doubts]}
+        return cell.model_copy(update=changes)
+
+    def _again(self, slot: Slot, timing: Timing, running: Running, name: str, generator: oha.Generator) -> SecondFigure:
+        """The same load by oha, right after k6's. Never raises for what oha or the service does wrong: that is the figure's status."""
+
+        def none(status: Status, why: str) -> SecondFigure:
+            return SecondFigure(tool=generator.version, status=status, reasons=[why])
+
+        if generator.program is None:
+            return none("unsupported", generator.why_not)
+        scenario, raw = slot.scenario, f"oha/{name}.json"
+        report_file, log = self.journal.folder / raw, self.journal.folder / "logs" / f"oha-{name}.log"
+        report_file.unlink(missing_ok=True)  # of a sitting that was killed
+        reader = StatsReader(running.base_url)
+        try:
+            before = reader.now()
+            url, opens_s = running.base_url + scenario.path, time.time() + SECOND_BOOT_S + timing.settle_s
+            process = generator.start(url, scenario, timing, self.stage.placement.generator, report_file, log)
+            try:
+                counter = oha.Counter(reader.now, [opens_s + part * timing.window_s for part in (0.0, 0.5, 1.0)])
+                window = self._watch(running, process, reader, timing, opens_s, slot)
+                code = process.wait(20)
+            finally:
+                process.end(0.5)
+            lost = self._lost(running)
+            if lost is not None:
+                return none("failed", lost)
+            if code != 0:
+                return none("failed", f"oha {'did not end' if code is None else f'ended with {code}'}: {process.last_words()}")
+            after, edges = reader.now(), counter.counts()
+            report = second.parse(report_file.read_text(encoding="utf-8"))
+        except (ProcessError, OSError, second.ReportError) as error:
+            return none("failed", str(error))
+        finally:
+            reader.close()
+        if before is None or after is None or len(edges) < 3:
+            return none("failed", "/stats did not answer at the window's edges: nobody counted the window's requests")
+        o = self._observation(slot, timing, running, window, second.load(report, edges, timing.window_s), 0)
+        expected = second.Expected(scenario.answer_status, scenario.body, scenario.vus)
+        return second.figure(generator.version, o, report, after.requests_total - before.requests_total, expected, raw)
 
     def _watch(self, running: Running, generator: Process, reader: StatsReader, timing: Timing, opens_s: float, slot: Slot) -> Window:
         meter = Meter(self.stage, running, generator)  # finding the processes takes milliseconds: not at the edge
+        ladder = Ladder(reader, meter, [(opens_s + at_s, users) for at_s, users in reading_times(slot.scenario, timing)])
         sleep_until(opens_s)
-        first = meter.edge()
+        first = meter.open()
         before = reader.later()
         before_counters = self.stage.database.counters() if slot.scenario.statements else None
         footprints = [meter.service_footprint()]
+        ladder.climb(opens_s + timing.window_s / 2)
         sleep_until(opens_s + timing.window_s / 2)
         middle = meter.edge()
         footprints.append(meter.service_footprint())
         connections = self.stage.database.connections(running.contender.id)
+        clients = established(running.port)
+        ladder.climb(opens_s + timing.window_s)
         sleep_until(opens_s + timing.window_s)
         last = meter.edge()
         after = reader.later()
@@ -399,7 +627,10 @@ class Runner:
         if before_counters is not None and after_counters is not None:
             # Questions count one per statement, prepared or text, and none for a prepare or a ping, on MySQL and MariaDB alike.
             executed = after_counters.questions - before_counters.questions
-        return Window(first, middle, last, before(), after(), tuple(footprints), connections, executed)
+        seen = tuple(footprints)
+        return Window(
+            first, middle, last, before(), after(), seen, connections, executed, meter.peak_mib, clients=clients, ladder=ladder.readings()
+        )
 
     def _summary(self, file: Path, code: int | None) -> Load | None:
         if code != 0:
@@ -445,6 +676,9 @@ class Runner:
             half_cpu_s=window.halves("service"),
             database_known=self.stage.database.pid is not None,
             rehearsal=self.plan.rounds < 2,
+            ladder=window.ladder,
+            tcp=window.tcp(),
+            clients=window.clients,
         )
 
     def _cell(
@@ -460,7 +694,6 @@ class Runner:
         name: str,
     ) -> Cell:
         load = o.load
-        memory = max(pss for pss, _ in window.footprints)
         threads = max(count for _, count in window.footprints)
         common: dict[str, Any] = {
             "round": slot.round,
@@ -479,15 +712,20 @@ class Runner:
             "rate": o.rate,
             "vus": o.vus,
             "cpu_s": {role: round(seconds, 6) for role, seconds in o.cpu_s.items()},
-            "memory_peak_mib": round(memory, 1),
+            "memory_peak_mib": round(window.peak_mib, 1),
             "threads_peak": threads,
             "db_connections_peak": window.connections,
+            "statements": window.executed,
             "checks": list(judgement.checks),
             "raw": f"k6/{name}.json" if load is not None else None,
         }
         self.journal.samples(window.samples(slot))
         if load is None or load.requests == 0:
             return Cell(**common)
+        if slot.scenario.levels:  # its load changes by design: rates, times and CPU over all of it mean nothing
+            slope = climb(window.ladder, o.server_threads).slope
+            common |= {"requests": load.requests, "failures": load.failures_all, "dropped": load.dropped}
+            return Cell(**common, ladder=list(window.ladder), memory_slope=slope)
         halves = window.halves("service")
         # k6 numbers only the arrivals it started: after a drop the schedule is lost, and what is left is the request itself.
         latency = load.service if o.model == "open" and load.dropped else load.latency
@@ -523,7 +761,7 @@ class Runner:
                 "profile": self.plan.profile,
                 "model": slot.scenario.model,
                 "status": status,
-                "reasons": [why],
+                "reasons": [_in_one_line(why)],
                 "started_at": datetime.now(UTC).isoformat(timespec="seconds"),
             }
         )
@@ -541,6 +779,16 @@ class Window:
     footprints: tuple[tuple[float, int], ...]
     connections: int
     executed: int | None
+    peak_mib: float
+    """The service's highest memory (PSS)."""
+    clients: int | None = None
+    """Established connections to the service's port in mid-window."""
+    ladder: tuple[Reading, ...] = ()
+
+    def tcp(self) -> dict[str, int] | None:
+        """What the network namespace counted between the edges."""
+        first, last = self.first.tcp, self.last.tcp
+        return None if first is None or last is None else {name: last[name] - first[name] for name in first}
 
     def used(self, window_s: float) -> dict[str, float]:
         """CPU by role in the window (s): what was used between the edges, scaled from the time between them, which is milliseconds off."""
@@ -561,19 +809,24 @@ class Window:
         return "".join(lines)
 
 
+def _in_one_line(words: str) -> str:
+    """What a program said, for a reason: one line, and not a page of it."""
+    return " ".join(words.split())[:1000]
+
+
 def _ms(value: float | None) -> float | None:
     return None if value is None else round(value, 3)
 
 
 @contextlib.contextmanager
-def upstream(program: Path, cpus: tuple[int, ...], logs: Path) -> Iterator[tuple[Process, str]]:
-    """The neutral program that fan-out calls, for the length of the block.
+def upstream(program: Path, cpus: tuple[int, ...], logs: Path, name: str = "upstream") -> Iterator[tuple[Process, str]]:
+    """The neutral program that fan-out calls (and, under another name, that stands in for a service), for the length of the block.
 
     Raises ProcessError where it does not start.
     """
     port = free_port()
     environment = {"HOST": "127.0.0.1", "PORT": str(port), "GOMAXPROCS": str(len(cpus))}
-    process = Process("upstream", [str(program)], logs / "upstream.log", environment, cpus)
+    process = Process(name, [str(program)], logs / f"{name}.log", environment, cpus)
     try:
         until = time.monotonic() + 10
         while True:
@@ -581,7 +834,7 @@ def upstream(program: Path, cpus: tuple[int, ...], logs: Path) -> Iterator[tuple
                 if HTTP.get(f"http://127.0.0.1:{port}/hello", timeout=1).status_code == 200:
                     break
             if process.exit_code is not None or time.monotonic() > until:
-                raise ProcessError(f"the upstream did not start: {process.last_words()}")
+                raise ProcessError(f"the {name} did not start: {process.last_words()}")
             time.sleep(0.02)
         yield process, f"http://127.0.0.1:{port}"
     finally:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import itertools
+import math
 import os
 import signal
 import socket
@@ -19,8 +20,11 @@ from pathlib import Path
 
 import psutil
 
+from nsb.running.interrupt import ends, undisturbed
+
 _LIBC = ctypes.CDLL(None, use_errno=True)
 _PR_SET_PDEATHSIG = 1
+_TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 _STARTER = ThreadPoolExecutor(max_workers=1, thread_name_prefix="starter")
 """Starts every process: the kernel's death signal follows the *thread* that forked, so it must live as long as the harness."""
 
@@ -114,6 +118,7 @@ class Process:
         """
         self.name = name
         self.log = log
+        self._over = False
         log.parent.mkdir(parents=True, exist_ok=True)
 
         def in_child() -> None:
@@ -122,7 +127,12 @@ class Process:
             os.sched_setaffinity(0, ALL_CORES if cpus is None else cpus)  # the harness itself may be pinned
 
         try:
-            with log.open("ab") as output:
+            output = log.open("ab")
+        except OSError as error:
+            raise ProcessError(f"{name} cannot be started: {log}: {error.strerror}") from None
+        # Whole, else a stop that is asked for right now would leave a process that nobody knows.
+        with output, undisturbed():
+            try:
                 self._popen = _STARTER.submit(
                     subprocess.Popen,
                     list(command),
@@ -134,9 +144,9 @@ class Process:
                     start_new_session=True,
                     preexec_fn=in_child,
                 ).result()
-        except OSError as error:
-            raise ProcessError(f"{name} cannot be started: {command[0]}: {error.strerror}") from None
-        _reaper.tell("+", self._popen.pid)
+            except OSError as error:
+                raise ProcessError(f"{name} cannot be started: {command[0]}: {error.strerror}") from None
+            _reaper.tell("+", self._popen.pid)
         self._process = psutil.Process(self._popen.pid)
 
     @property
@@ -162,8 +172,9 @@ class Process:
             pin(pid, cpus)
 
     def signal_group(self, number: int) -> None:
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(self.pid, number)
+        if not self._over:  # afterwards the number may be another's
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(self.pid, number)
 
     def freeze(self) -> None:
         """Stop the whole group from running (SIGSTOP), sockets and memory kept."""
@@ -172,6 +183,13 @@ class Process:
     def thaw(self) -> None:
         self.signal_group(signal.SIGCONT)
 
+    @property
+    def stopped(self) -> bool:
+        """Whether it was kept from running by a signal (SIGSTOP)."""
+        with contextlib.suppress(psutil.NoSuchProcess):
+            return bool(self._process.status() == psutil.STATUS_STOPPED)
+        return False
+
     def wait(self, deadline_s: float) -> int | None:
         """The exit code, or None where the process still runs after `deadline_s`."""
         with contextlib.suppress(subprocess.TimeoutExpired):
@@ -179,19 +197,24 @@ class Process:
         return self.exit_code
 
     def end(self, deadline_s: float = 10.0) -> int:
-        """SIGTERM to the main process, SIGKILL to the group after the deadline; returns the exit code."""
-        group = self.tree()
-        if self.exit_code is None:
-            self.thaw()
-            with contextlib.suppress(ProcessLookupError):
-                self._popen.terminate()
-            self.wait(deadline_s)
-        self.signal_group(signal.SIGKILL)  # whatever of the group is left
-        for pid in group[1:]:
-            with contextlib.suppress(psutil.NoSuchProcess, psutil.TimeoutExpired):
-                psutil.Process(pid).wait(2)
-        self._popen.wait()
-        _reaper.tell("-", self._popen.pid)
+        """SIGTERM to the main process, SIGKILL to the group after the deadline, which is short once a stop was asked for.
+
+        Returns the exit code.
+        """
+        if not self._over:
+            group = self.tree()
+            if self.exit_code is None:
+                self.thaw()
+                with contextlib.suppress(ProcessLookupError):
+                    self._popen.terminate()
+                ends(lambda: self.exit_code is not None, deadline_s)
+            self.signal_group(signal.SIGKILL)  # whatever of the group is left
+            for pid in group[1:]:
+                with contextlib.suppress(psutil.NoSuchProcess, psutil.TimeoutExpired):
+                    psutil.Process(pid).wait(2)
+            self._popen.wait()
+            self._over = True
+            _reaper.tell("-", self._popen.pid)
         code = self.exit_code
         return code if code is not None else -1
 
@@ -201,6 +224,20 @@ class Process:
             text = self.log.read_text(encoding="utf-8", errors="replace").strip()
             return "\n".join(text.splitlines()[-lines:])
         return ""
+
+
+def run(name: str, command: Sequence[str], log: Path, environment: Mapping[str, str] | None = None, folder: Path | None = None) -> int:
+    """Runs a program to its end, its output appended to `log`; returns the exit code.
+
+    What it started ends with it, also where the harness is stopped meanwhile: a compiler is many processes.
+    Raises ProcessError where it cannot be started.
+    """
+    process = Process(name, command, log, environment, folder=folder)
+    try:
+        process.wait(math.inf)
+    finally:
+        code = process.end()
+    return code
 
 
 def pin(pid: int, cpus: Sequence[int]) -> None:
@@ -231,29 +268,50 @@ class Footprint:
 
     pss_mib: float
     threads: int
+    fallen_mib: float
+    """By how much its processes have fallen from their highest resident memory, since their start or since forget_peak()."""
 
 
 def footprint(pids: Sequence[int]) -> Footprint:
     """PSS, not RSS: pages that workers share count once. A process that has ended counts nothing."""
-    kib = threads = 0
+    kib = threads = fallen = 0
     for pid in pids:
         with contextlib.suppress(OSError):
             rollup = Path(f"/proc/{pid}/smaps_rollup").read_text()
             kib += int(rollup.split("\nPss:", 1)[1].split()[0])
             status = Path(f"/proc/{pid}/status").read_text()
             threads += int(status.split("\nThreads:", 1)[1].split()[0])
-    return Footprint(kib / 1024, threads)
+            high, now = (int(status.split(f"\n{name}:", 1)[1].split()[0]) for name in ("VmHWM", "VmRSS"))
+            fallen += max(0, high - now)
+    return Footprint(kib / 1024, threads, fallen / 1024)
+
+
+def forget_peak(pids: Sequence[int]) -> bool:
+    """Sets the kernel's high-water mark of resident memory to what it is now (proc(5), clear_refs, 5); False where that is not allowed."""
+    try:
+        for pid in pids:
+            Path(f"/proc/{pid}/clear_refs").write_text("5", encoding="ascii")
+    except OSError:
+        return False
+    return True
 
 
 @dataclass(frozen=True)
 class MachineTimes:
-    """Since boot, over all cores (s)."""
+    """Since boot, over the cores that the harness was given (s)."""
 
     busy: float
     steal: float
 
 
 def machine_times() -> MachineTimes:
-    times = psutil.cpu_times()
-    busy = times.user + times.system + times.nice  # interrupts are charged to tasks on some kernels only: left out on all
-    return MachineTimes(busy, times.steal)
+    """What the other cores of the machine do is none of a run's business: a run has the cores of its affinity mask."""
+    busy = steal = 0
+    mine = {f"cpu{core}" for core in ALL_CORES}
+    for line in Path("/proc/stat").read_text().splitlines():
+        name, *fields = line.split()
+        if name in mine:
+            user, nice, system, _idle, _iowait, _irq, _softirq, stolen = map(int, fields[:8])
+            busy += user + nice + system  # interrupts are charged to tasks on some kernels only: left out on all
+            steal += stolen
+    return MachineTimes(busy / _TICKS_PER_S, steal / _TICKS_PER_S)

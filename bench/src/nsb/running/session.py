@@ -7,41 +7,34 @@ import hashlib
 import json
 import os
 import signal
-import subprocess
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from types import FrameType
 from typing import Any, Protocol
 
+from nsb.analysis import fairness
+from nsb.analysis.resume import digest, entries
 from nsb.model import POOL_SIZE, SCHEMA, Cell, Contender, Profile
-from nsb.plan import Plan, Slot
-from nsb.running import host, k6, native
+from nsb.plan import Order, Plan, Slot, missing, order_for
+from nsb.running import host, k6, manifest, native, oha
 from nsb.running.conformance.bed import Bed, LaunchFailed, Outcome
 from nsb.running.conformance.suite import check
-from nsb.running.database import provide
+from nsb.running.database import DatabaseError, provide
+from nsb.running.interrupt import stop_if_asked, undisturbed
 from nsb.running.journal import Journal
 from nsb.running.native import Died, Running, Stage
-from nsb.running.process import ProcessError, pin
-from nsb.running.tools import BuildError, Workshop
+from nsb.running.process import Process, ProcessError, pin, run
+from nsb.running.tools import BuildError, Workshop, sources
 
-STOPS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 UPSTREAM_BUILD = ["build", "-trimpath"]
+HARNESS = ("bench/src", "bench/k6", "bench/oha", "bench/upstream", "bench/database", "bench/requirements.lock")
+"""What of the harness can move a number."""
 
 
 class Refused(Exception):
     """The run cannot start on this machine as asked; the message names the remedy. Exit code 3."""
-
-
-class Interrupted(BaseException):
-    """SIGINT, SIGTERM or SIGHUP: results are kept."""
-
-    def __init__(self, number: int) -> None:
-        super().__init__(number)
-        self.exit_code = 128 + number
 
 
 class Progress(Protocol):
@@ -49,28 +42,11 @@ class Progress(Protocol):
 
     def say(self, sentence: str) -> None: ...
 
-    def round_started(self) -> None:
-        """Every contender of the round is warm."""
+    def started(self, contenders: int) -> None:
+        """So many contenders have been started and warmed."""
 
     def cell(self, slot: Slot, cell: Cell | None) -> None:
         """A cell begins (None) or has ended."""
-
-
-@contextlib.contextmanager
-def interruptible() -> Iterator[None]:
-    """Turns the first SIGINT, SIGTERM or SIGHUP into Interrupted; later ones are ignored while everything is being stopped."""
-
-    def on_signal(number: int, _frame: FrameType | None) -> None:
-        for each in STOPS:
-            signal.signal(each, signal.SIG_IGN)
-        raise Interrupted(number)
-
-    old = {number: signal.signal(number, on_signal) for number in STOPS}
-    try:
-        yield
-    finally:
-        for number, handler in old.items():
-            signal.signal(number, handler)
 
 
 # --- build -----------------------------------------------------------------------------------------------------------
@@ -94,9 +70,10 @@ def go(workshop: Workshop) -> str:
 def _built(command: Sequence[str], folder: Path, program: Path, say: Callable[[str], None]) -> Path:
     say(f"{folder.name}: {' '.join(['go', *command[1:3]])}")
     program.parent.mkdir(exist_ok=True)
-    done = subprocess.run(list(command), cwd=folder, capture_output=True, text=True, stdin=subprocess.DEVNULL)
-    if done.returncode != 0:
-        raise ProcessError(f"{folder.name} could not be built:\n{done.stderr[-2000:]}")
+    log = program.parent / "built" / f"{folder.name}.log"
+    log.unlink(missing_ok=True)
+    if run(folder.name, command, log, folder=folder) != 0:
+        raise ProcessError(f"{folder.name} could not be built:\n{log.read_text(encoding='utf-8', errors='replace')[-2000:]}")
     return program
 
 
@@ -142,23 +119,32 @@ class Launcher:
     def __init__(self, stage: Stage, contender: Contender) -> None:
         self._stage = stage
         self._contender = contender
-        self._started: list[Running] = []
+        self._started: list[Process] = []
         self._lock = threading.Lock()
+        self._over = False
 
     def __call__(self, environment: Mapping[str, str], ready: bool = True) -> Running:
         try:
-            running = self._stage.start(self._contender, environment, "/readyz" if ready else "/healthz")
+            return self._stage.start(self._contender, environment, "/readyz" if ready else "/healthz", self._begun)
         except Died as error:
             raise LaunchFailed(error.exit_code, error.words) from None
         except ProcessError as error:
             raise LaunchFailed(None, str(error)) from None
-        with self._lock:
-            self._started.append(running)
-        return running
 
-    def end_all(self) -> None:
-        for running in self._started:
-            running.process.end(1)
+    def _begun(self, process: Process) -> None:
+        with self._lock:
+            self._started.append(process)
+            over = self._over
+        if over:  # a rule in another thread was about to start it when the suite was given up
+            process.end(0)
+
+    def end_all(self, deadline_s: float = 1.0) -> None:
+        """Ends every service, also those that rules are waiting for, and every one that is started from now on."""
+        with self._lock:
+            self._over = True
+            started = list(self._started)
+        for process in started:
+            process.end(deadline_s)
 
 
 def conform(stage: Stage, contender: Contender, say: Callable[[str], None]) -> list[Outcome]:
@@ -166,7 +152,7 @@ def conform(stage: Stage, contender: Contender, say: Callable[[str], None]) -> l
     launcher = Launcher(stage, contender)
     bed = Bed(launcher, stage.database, stage.upstream_url, contender.id, POOL_SIZE, stage.workers)
     try:
-        return check(bed, say)
+        return check(bed, say, give_up=lambda: launcher.end_all(0))
     finally:
         launcher.end_all()
 
@@ -227,7 +213,8 @@ def stage(
     program = upstream_program(workshop, say)
     own_cores = os.sched_getaffinity(0)
     cache = workshop.root / ".tools" / "database"
-    with contextlib.ExitStack() as stack:
+    stack = contextlib.ExitStack()
+    try:
         server = provide(database_url, folder / "database", cache, connections, say)
         stack.callback(server.close)
         if server.pid is not None:
@@ -236,21 +223,26 @@ def stage(
         stack.callback(os.sched_setaffinity, 0, own_cores)
         os.sched_setaffinity(0, place.generator)  # the harness is no guest on the service's core
         yield Stage(workshop, place, workers, server, upstream, url, folder / "logs")
+    finally:
+        with undisturbed():
+            stack.close()
 
 
 # --- a run -----------------------------------------------------------------------------------------------------------
 
 
-@dataclass
-class Result:
-    """What a run came to."""
+def arrange(asked: str, contenders: Sequence[Contender], workers: int, say: Callable[[str], None]) -> tuple[Order, str]:
+    """The order of the cells by the memory there is now, and why it is not the usual one (plan.order_for).
 
-    cells: list[Cell] = field(default_factory=list)
-    left_out: dict[str, str] = field(default_factory=dict)
-    """Contender → why it has no cells."""
-    wall_s: float = 0.0
-    announced_s: float = 0.0
-    retries_s: float = 0.0
+    Raises Refused where not even one contender at a time fits.
+    """
+    try:
+        order, why = order_for(asked, contenders, workers, host.memory_available_mib())
+    except ValueError as error:
+        raise Refused(str(error)) from None
+    if why:
+        say(why)
+    return order, why
 
 
 def measure(
@@ -258,44 +250,77 @@ def measure(
     on: Stage,
     journal: Journal,
     k6_program: Path,
+    oha_: oha.Generator | None,
     facts: dict[str, Any],
     already: Sequence[Cell],
-    left_out: dict[str, str],
     progress: Progress,
-) -> Result:
-    """Every planned cell that is not there yet, appended to the journal as it ends."""
-    result = Result(list(already), dict(left_out))
-    done = {(c.round, c.scenario, c.contender) for c in already if c.counts or c.status == "unsupported"}
-    runner = native.Runner(plan, on, journal, k6_program)
+) -> float:
+    """Every planned cell that is not there yet, appended to the journal as it ends; returns the time that second attempts took (s).
+
+    Raises DatabaseError or ProcessError where database, upstream or k6 have gone: the cell under way is not recorded.
+    """
+    retries_s = 0.0
+    todo = missing(plan, already)
+    runner = native.Runner(plan, on, journal, k6_program, oha_)
     try:
-        for round_ in range(1, plan.rounds + 1):
-            todo = [s for s in plan.slots(round_) if (s.round, s.scenario.id, s.contender.id) not in done]
-            if not todo:
+        for round_, group in plan.all_groups:
+            slots = [(slot, attempt) for slot, attempt in todo if slot.round == round_ and slot.contender.id in group]
+            if not slots:
                 continue
             progress.say(f"round {round_} of {plan.rounds}: fresh processes, warmed equally")
-            runner.start_round(round_, progress.say)
-            progress.round_started()
-            if "runtimes" not in facts:
-                facts["runtimes"] = runner.runtimes()
+            runner.start_group(group, round_, progress.say)
+            must_be_fair(runner, plan, on, journal, facts)
+            progress.started(len(group))
+            if not facts.get("runtimes", {}).keys() >= set(group):
+                facts["runtimes"] = {**runner.runtimes(), **facts.get("runtimes", {})}
                 journal.facts(facts)
-            for slot in todo:
+            for slot, attempt in slots:
+                stop_if_asked()
                 progress.cell(slot, None)
-                cell = runner.measure(slot)
+                cell = runner.measure(slot, attempt)
                 if cell.status in ("invalid", "failed"):
+                    runner.must_stand()
                     journal.append(cell)
                     began = time.monotonic()
-                    cell = runner.measure(slot, attempt=2)
-                    result.retries_s += time.monotonic() - began
+                    cell = runner.measure(slot, attempt + 1)
+                    if cell.status in ("invalid", "failed"):
+                        runner.must_stand()
+                    retries_s += time.monotonic() - began
                 journal.append(cell)
-                result.cells.append(cell)
-                progress.cell(slot, cell)
+                progress.cell(slot, cell.slim())
             progress.say(f"round {round_} of {plan.rounds}: stopping")
-            for name, code in runner.end_round().items():
+            for name, code in runner.end_group().items():
                 if code not in (0, 128 + signal.SIGTERM):
                     progress.say(f"{name} ended with {code} when it was stopped (C41)")
+    except DatabaseError:
+        runner.must_stand()  # says better why, where the server itself has ended
+        raise
     finally:
-        runner.close()
-    return result
+        with undisturbed():
+            runner.close()
+    return retries_s
+
+
+def must_be_fair(runner: native.Runner, plan: Plan, on: Stage, journal: Journal, facts: dict[str, Any]) -> None:
+    """Keeps in run.json what the contenders of a round have in effect, and has the runner hold every later start against it.
+
+    Raises Refused where they are not set alike, or, after --resume, not as they were before.
+    """
+    found = runner.manifests()
+    known = fairness.Record.model_validate(facts["fairness"]) if "fairness" in facts else None
+    if known is None or fairness.asymmetries(known.contenders, known.granted):  # that sitting was refused before its first cell
+        known = fairness.Record(
+            granted=manifest.granted(on), statements={s.id: s.statements for s in plan.scenarios if s.statements}, contenders={}
+        )
+        unlike = fairness.asymmetries(found, known.granted)
+    else:
+        unlike = [each for name, now in found.items() for each in fairness.unlike(known, name, now)]
+    seen = {**found, **known.contenders}
+    runner.fair = known.model_copy(update={"contenders": {c.id: seen[c.id] for c in plan.contenders if c.id in seen}})
+    facts["fairness"] = runner.fair.model_dump(mode="json")
+    journal.facts(facts)
+    if unlike:
+        raise Refused(fairness.refusal(unlike))
 
 
 def run_facts(plan: Plan, on: Stage, k6_program: Path, builds: Mapping[str, float], announced_s: float) -> dict[str, Any]:
@@ -313,6 +338,8 @@ def run_facts(plan: Plan, on: Stage, k6_program: Path, builds: Mapping[str, floa
             "controls": plan.controls,
             "scenarios": [s.id for s in plan.scenarios],
             "rows": [list(row) for row in plan.rows],
+            "order": plan.order,
+            "order_why": plan.order_why,
             "headlines": {s.id: s.headline for s in plan.scenarios},
             "models": {s.id: s.model for s in plan.scenarios},
             "rates": {s.id: s.rate_for(plan.workers) for s in plan.scenarios},
@@ -321,14 +348,42 @@ def run_facts(plan: Plan, on: Stage, k6_program: Path, builds: Mapping[str, floa
             "windows_s": {s.id: plan.timing(s).window_s for s in plan.scenarios},
             "announced_s": round(announced_s),
         },
-        "runner": "native",
-        "host": host.facts(on.workshop.root),
-        "placement": on.placement.as_facts(),
+        **standing(plan, on.workshop),
         "database": {"kind": on.database.kind, "version": on.database.version, "private": on.database.pid is not None},
         "k6": k6.version(k6_program),
         "tools": {name: found.version for name, found in sorted(on.workshop.found.items())},
         "build_s": dict(builds),
     }
+
+
+def standing(plan: Plan, workshop: Workshop) -> dict[str, Any]:
+    """The part of run.json that is known before anything is built: what every sitting of a run must find the same."""
+    return {
+        "runner": "native",
+        "host": host.facts(workshop.root),
+        "placement": host.placement(plan.profile).as_facts(),
+        "configuration": configuration(plan, workshop),
+    }
+
+
+def tools_used(plan: Plan, workshop: Workshop) -> dict[str, str]:
+    """Tool → version, of those that the plan's services, k6 and the upstream are built with."""
+    used = {"go", *(tool for c in plan.contenders for tool in workshop.registry.services[c.service].needs)}
+    return {name: found.version for name, found in sorted(workshop.found.items()) if name in used}
+
+
+def configuration(plan: Plan, workshop: Workshop) -> dict[str, str]:
+    """What a run measures with, and its hash: where files were changed after the commit, the commit alone does not tell.
+
+    Entries of the two .toml files, the sources of services, and the harness itself. Raises BuildError without git.
+    """
+    services = {c.service: workshop.registry.services[c.service] for c in plan.contenders}
+    found = entries(plan, services)
+    folders = {**{f"sources of {s.folder}/": [s.folder, *s.sources] for s in services.values()}, "harness": list(HARNESS)}
+    for name, parts in folders.items():
+        files = [file for part in parts for file in sources(workshop.root, part)]
+        found[name] = digest({file: hashlib.sha256((workshop.root / file).read_bytes()).hexdigest() for file in files})
+    return found
 
 
 def seed_from_clock() -> int:

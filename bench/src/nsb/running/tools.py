@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from nsb.model import Registry, Service, Tool
+from nsb.running.process import ProcessError, run
 
 
 class BuildError(Exception):
@@ -111,18 +112,10 @@ class Workshop:
         for step in steps:
             command = self.fill(step, service)
             say(f"{name}: {' '.join([Path(command[0]).name, *command[1:]])}")
-            with log.open("ab") as output:
-                try:
-                    code = subprocess.run(
-                        command,
-                        cwd=self.root / service.folder,
-                        env=self.environment(service),
-                        stdin=subprocess.DEVNULL,
-                        stdout=output,
-                        stderr=output,
-                    ).returncode
-                except OSError as error:
-                    raise BuildError(f"{name}: {command[0]}: {error.strerror}") from None
+            try:
+                code = run(name, command, log, self.environment(service), self.root / service.folder)
+            except ProcessError as error:
+                raise BuildError(str(error)) from None
             if code != 0:
                 tail = "\n".join(log.read_text(encoding="utf-8", errors="replace").strip().splitlines()[-25:])
                 raise BuildError(f"{name}: `{' '.join(step)}` ended with {code}; the end of {log}:\n{tail}")

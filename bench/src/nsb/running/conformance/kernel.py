@@ -15,7 +15,7 @@ NETLINK_SOCK_DIAG = 4
 SOCK_DIAG_BY_FAMILY = 20
 NLM_F_REQUEST_DUMP = 0x301
 NLMSG_ERROR, NLMSG_DONE = 2, 3
-TCP_LISTEN_MASK = 1 << 10
+TCP_ESTABLISHED_MASK, TCP_LISTEN_MASK = 1 << 1, 1 << 10
 HEADER = struct.Struct("=IHHII")
 SOCKET_ID_SIZE = 48
 PIDFD_GETFD = 438  # the same number on every architecture of Linux
@@ -23,20 +23,32 @@ PIDFD_GETFD = 438  # the same number on every architecture of Linux
 
 def backlogs(port: int) -> list[int] | None:
     """The accept queue's length of every socket that listens on this port (several with SO_REUSEPORT)."""
+    # of a listening socket wqueue is the longest queue that it allows
+    return _write_queues(port, TCP_LISTEN_MASK) or None
+
+
+def established(port: int) -> int | None:
+    """Connections that the server on this port has, those it has not accepted yet among them; None where the kernel does not say."""
+    found = _write_queues(port, TCP_ESTABLISHED_MASK)
+    return None if found is None else len(found)
+
+
+def _write_queues(port: int, states: int) -> list[int] | None:
+    """inet_diag's wqueue of every socket in one of the states whose own port this is; None where the kernel does not say."""
     found: list[int] = []
     try:
         with socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, NETLINK_SOCK_DIAG) as netlink:
             netlink.settimeout(2)
             for family in (socket.AF_INET, socket.AF_INET6):
-                found += _listening(netlink, family, port)
+                found += _dump(netlink, family, states, port)
     except OSError:
         return None
-    return found or None
+    return found
 
 
-def _listening(netlink: socket.socket, family: int, port: int) -> list[int]:
+def _dump(netlink: socket.socket, family: int, states: int, port: int) -> list[int]:
     # inet_diag_req_v2: family, protocol, extensions, padding, states, then an empty socket id (a dump ignores it)
-    query = struct.pack("=BBBBI", family, socket.IPPROTO_TCP, 0, 0, TCP_LISTEN_MASK) + bytes(SOCKET_ID_SIZE)
+    query = struct.pack("=BBBBI", family, socket.IPPROTO_TCP, 0, 0, states) + bytes(SOCKET_ID_SIZE)
     length = HEADER.size + len(query)
     netlink.sendto(HEADER.pack(length, SOCK_DIAG_BY_FAMILY, NLM_F_REQUEST_DUMP, 1, 0) + query, (0, 0))
     found: list[int] = []
@@ -48,14 +60,13 @@ def _listening(netlink: socket.socket, family: int, port: int) -> list[int]:
             if kind == NLMSG_DONE:
                 return found
             if kind == NLMSG_ERROR:
-                raise OSError("the kernel refused the question for listening sockets")
-            # inet_diag_msg: 4 bytes, the socket id (its first field the source port), expires, rqueue, wqueue …;
-            # of a listening socket wqueue is the longest queue that it allows
+                raise OSError("the kernel refused the question for sockets")
+            # inet_diag_msg: 4 bytes, the socket id (its first field the source port), expires, rqueue, wqueue …
             message = at + HEADER.size
             (source_port,) = struct.unpack_from("!H", data, message + 4)
-            (longest,) = struct.unpack_from("=I", data, message + 4 + SOCKET_ID_SIZE + 8)
+            (queue,) = struct.unpack_from("=I", data, message + 4 + SOCKET_ID_SIZE + 8)
             if source_port == port:
-                found.append(longest)
+                found.append(queue)
             at += (length + 3) & ~3
 
 

@@ -168,17 +168,24 @@ def small_pool(workers: int) -> int:
 # ---- running ----
 
 
-def check(bed: Bed, say: Callable[[str], None] = lambda sentence: None, only: Collection[str] = ()) -> list[Outcome]:
+def check(
+    bed: Bed,
+    say: Callable[[str], None] = lambda sentence: None,
+    only: Collection[str] = (),
+    give_up: Callable[[], None] = lambda: None,
+) -> list[Outcome]:
     """The rules against one contender, started as often as needed; the outcomes in the order of the rules.
 
-    `only`: the ids of the rules to check; all where it is empty.
+    `only`: the ids of the rules to check; all where it is empty. `give_up` ends all services that rules still stand on,
+    so that a rule under way ends too; it is called where the suite is stopped from outside.
     """
     rules = [one for one in RULES if not only or one.rule in only]
     run = _Run(rules, say)
     bed.database.user_url(bed.contender)  # makes the account, before several threads ask for it
     bed.database.reset_books()
+    beside = ThreadPoolExecutor(max_workers=3)
     try:
-        with ThreadPoolExecutor(max_workers=3) as beside, ExitStack() as stack:
+        with ExitStack() as stack:
             try:
                 # Starts that must fail touch neither database nor upstream: they disturb no count.
                 others = [beside.submit(run.stage, Stage.START, _none(bed))]
@@ -192,14 +199,20 @@ def check(bed: Bed, say: Callable[[str], None] = lambda sentence: None, only: Co
                     run.check(Stage.STOP, stand)
                 for other in others:
                     other.result()
-            except BaseException:
-                run.stopped = True  # else leaving this block would wait for every rule that is left (Ctrl-C)
-                beside.shutdown(wait=False, cancel_futures=True)
+            except BaseException as error:
+                run.stopped = True
+                if not isinstance(error, Exception):
+                    give_up()  # Ctrl-C: nobody waits for the rules under way
                 raise
-    except Exception as error:
-        run.not_checked(rules, error)
-    finally:
+        beside.shutdown()
         bed.database.reset_books()
+    except Exception as error:
+        beside.shutdown(cancel_futures=True)
+        run.not_checked(rules, error)
+        bed.database.reset_books()
+    except BaseException:
+        beside.shutdown(wait=False, cancel_futures=True)
+        raise
     return [run.found[one] for one in rules]
 
 

@@ -1,0 +1,191 @@
+"""Start-up and warm-up of each contender, from the lines of starts.jsonl. Pure."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from pydantic import ConfigDict, Field
+
+from nsb.analysis.stats import estimate
+from nsb.model import SCHEMA, Frozen, refuse_schema
+
+STRETCH_S = 1.0
+"""The CPU of a request is judged over stretches of this length, one from each sample on: a bin of 0.25 s holds too few requests (s)."""
+WITHIN = 0.10
+"""A stretch is warm where a request costs as much as at the end, give or take this share."""
+LEAST_STRETCHES = 6
+INTERVAL_FROM = 5
+"""From this many starts on an interval is shown, below the range."""
+
+
+class Sample(Frozen):
+    """One look at a service that is being warmed: since its exec (s), requests that it has answered (/stats), CPU of its processes (s)."""
+
+    at_s: float
+    requests: int
+    cpu_s: float
+
+
+class Start(Frozen):
+    """One line of starts.jsonl: one start of a contender. Times are seconds from exec; null is what was not reached."""
+
+    schema_: int = Field(default=SCHEMA, alias="schema")
+    round: int = Field(ge=1)
+    contender: str
+    started_at: str
+    failure: str | None = None
+    ready_s: float | None = None
+    """Until /readyz was 200."""
+    pool_s: float | None = None
+    """Until the declared pool was open."""
+    cpu_s: float | None = None
+    """CPU of all its processes until it was ready (s)."""
+    pss_mib: float | None = None
+    """Memory when it was ready."""
+    load_to_s: float | None = None
+    """When the users of the warm-up stop."""
+    warm_up: list[Sample] = Field(default_factory=list)
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, populate_by_name=True)
+
+    def line(self) -> str:
+        return self.model_dump_json(by_alias=True)
+
+
+def read_starts(lines: Iterable[bytes]) -> list[Start]:
+    """The lines of starts.jsonl, each with its end; a last one without (the machine died while it was written) is left out.
+
+    Raises ValueError for a line that is no record, or one of another schema.
+    """
+    starts: list[Start] = []
+    for number, text in enumerate(lines, 1):
+        if not text.endswith(b"\n"):
+            break
+        where = f"starts.jsonl, line {number},"
+        try:
+            start = Start.model_validate_json(text)
+        except ValueError:
+            raise ValueError(f"{where} is no record of a start") from None
+        refuse_schema(where, start.schema_)
+        starts.append(start)
+    return starts
+
+
+# --- the warm-up of one start ---------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Warmth:
+    """From when on a contender was warm, in seconds of load; or why that is not known."""
+
+    after_s: float | None
+    reason: str | None
+
+
+def warmth(samples: Sequence[Sample], load_to_s: float) -> Warmth:
+    """The first moment from which every stretch costs as much CPU per request as the median stretch of the last third.
+
+    The steady part must begin before the last third does: what is compared with itself alone says nothing. A cost that
+    still falls slowly passes; the cells' own check of their halves (V8) looks at that again.
+    """
+    stretches = _stretches([sample for sample in samples if sample.at_s <= load_to_s])
+    if len(stretches) < LEAST_STRETCHES:
+        return Warmth(None, "too few samples")
+    third = math.ceil(len(stretches) * 2 / 3)
+    end = statistics.median(cost for _, cost in stretches[third:])
+    away = [number for number, (_, cost) in enumerate(stretches) if not abs(cost - end) <= WITHIN * end]
+    steady = away[-1] + 1 if away else 0
+    if steady > third:
+        return Warmth(None, "not within the warm-up")
+    return Warmth(round(stretches[steady][0] - stretches[0][0], 3), None)
+
+
+def _stretches(samples: Sequence[Sample]) -> list[tuple[float, float]]:
+    """(its beginning, CPU per request) of each stretch from the first one with an answer on; infinite where nothing was answered."""
+    found: list[tuple[float, float]] = []
+    for number, first in enumerate(samples):
+        last = next((s for s in samples[number + 1 :] if s.at_s - first.at_s >= STRETCH_S), None)
+        if last is None:
+            break
+        following = samples[number + 1]
+        if not found and following.requests <= first.requests:
+            continue  # the generator is still starting
+        answered = last.requests - first.requests
+        found.append((first.at_s, (last.cpu_s - first.cpu_s) / answered if answered > 0 else math.inf))
+    return found
+
+
+# --- over all starts -----------------------------------------------------------------------------------------------------
+
+
+class Span(Frozen):
+    """A quantity over several starts: median with the range, or geometric mean with its 95 % t interval."""
+
+    value: float
+    low: float
+    high: float
+    starts: int
+    spread: Literal["range", "interval"]
+
+
+def span(values: Sequence[float]) -> Span | None:
+    """None below two values: no number without spread."""
+    if len(values) < 2:
+        return None
+    if len(values) >= INTERVAL_FROM and min(values) > 0:
+        found = estimate(values)
+        assert found.low is not None
+        assert found.high is not None
+        return Span(value=found.value, low=found.low, high=found.high, starts=found.n, spread="interval")
+    return Span(value=statistics.median(values), low=min(values), high=max(values), starts=len(values), spread="range")
+
+
+class Startup(Frozen):
+    """The starts of one contender."""
+
+    contender: str
+    starts: int
+    failed: int
+    ready_s: Span | None
+    pool_s: Span | None
+    cpu_s: Span | None
+    pss_mib: Span | None
+    warm_after_s: Span | None
+    """None where one of the starts was not warm in time: a median of the others would flatter."""
+    notes: list[str]
+
+
+def summed(starts: Sequence[Start], contenders: Sequence[str]) -> list[Startup]:
+    """One entry for each contender that was started."""
+    return [_startup(name, own) for name in contenders if (own := [start for start in starts if start.contender == name])]
+
+
+def _startup(contender: str, starts: Sequence[Start]) -> Startup:
+    ready = [start for start in starts if start.ready_s is not None]
+    warmths = [warmth(start.warm_up, start.load_to_s) for start in starts if start.load_to_s is not None]
+    reasons = [found.reason for found in warmths if found.reason is not None]
+    unopened = sum(start.pool_s is None for start in ready if start.failure is None)
+    failures = [start.failure for start in starts if start.failure is not None]
+    notes = [f"{failures.count(why)} of {len(starts)} starts failed: {why}" for why in dict.fromkeys(failures)]
+    if unopened:
+        notes.append(f"the pool was not open in time in {unopened} of {len(ready)} starts")
+    notes += [f"warm: {reason} in {reasons.count(reason)} of {len(warmths)} starts" for reason in dict.fromkeys(reasons)]
+    return Startup(
+        contender=contender,
+        starts=len(starts),
+        failed=len(failures),
+        ready_s=span(_known([start.ready_s for start in ready])),
+        pool_s=span(_known([start.pool_s for start in ready])) if not unopened else None,
+        cpu_s=span(_known([start.cpu_s for start in ready])),
+        pss_mib=span(_known([start.pss_mib for start in ready])),
+        warm_after_s=span(_known([found.after_s for found in warmths])) if not reasons else None,
+        notes=notes,
+    )
+
+
+def _known(values: Iterable[float | None]) -> list[float]:
+    return [value for value in values if value is not None]

@@ -1,0 +1,64 @@
+"""The part of table.md on start-up and warm-up. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from nsb.analysis.starts import STRETCH_S, WITHIN, Span, Startup
+from nsb.report import words
+
+HEADING = "## Start-up and warm-up\n"
+
+
+def section(startups: Sequence[Startup]) -> list[str]:
+    """The blocks of the page; none for a run without recorded starts."""
+    if not startups:
+        return []
+    notes = [f"- {found.contender}: {note}" for found in startups for note in found.notes]
+    return [
+        HEADING,
+        _explained(startups),
+        *([_grid(startups)] if _any_span(startups) else []),
+        *(["\n".join(notes) + "\n"] if notes else []),
+    ]
+
+
+def _any_span(startups: Sequence[Startup]) -> bool:
+    return any(span is not None for found in startups for span in _spans(found))
+
+
+def _explained(startups: Sequence[Startup]) -> str:
+    if not _any_span(startups):
+        return "One start of each contender has no spread, so it gives no figure here; what was seen is in starts.jsonl.\n"
+    spreads = {span.spread for found in startups for span in _spans(found) if span is not None}
+    says = {
+        "range": "the median and, in brackets, the least and the greatest",
+        "interval": "from five starts on the geometric mean and, in brackets, its 95 % t interval",
+    }
+    return (
+        f"From exec, over all starts: {'; '.join(says[spread] for spread in sorted(spreads, reverse=True))}. "
+        "Until it is warm a contender may use all cores, so nothing here compares with the windows. "
+        "Warm: seconds of load (eight users, every endpoint of the plan in turn) until the CPU per request of every later stretch of "
+        f"{STRETCH_S:.0f} s is within {WITHIN:.0%} of that at the end.\n"
+    )
+
+
+def _grid(startups: Sequence[Startup]) -> str:
+    lines = [
+        "| | starts | ready, s | pool open, s | CPU until ready, s | memory when ready, MiB (PSS) | warm after, s |",
+        "|---|---:|---:|---:|---:|---:|---:|",
+    ]
+    for found in startups:
+        counted = f"{found.starts - found.failed}/{found.starts}" if found.failed else str(found.starts)
+        lines.append(f"| {found.contender} | {counted} | " + " | ".join(_text(span) for span in _spans(found)) + " |")
+    return "\n".join(lines) + "\n"
+
+
+def _spans(found: Startup) -> list[Span | None]:
+    return [found.ready_s, found.pool_s, found.cpu_s, found.pss_mib, found.warm_after_s]
+
+
+def _text(span: Span | None) -> str:
+    if span is None:
+        return "–"
+    return f"{words.number(span.value)} ({words.number(span.low)}–{words.number(span.high)})"

@@ -1,0 +1,84 @@
+"""In the place of k6: sends no load, waits until the window has closed, and writes the summary of a load that went well.
+
+FAKE_K6 says how it misbehaves in a cell (the warm-up goes well): `crash`, `killed`, `no summary`, `garbage`, `kill service` (its main
+process), `stop service`, `hang` (past every deadline, deaf to SIGTERM); `hang while warming` does it in the warm-up.
+FAKE_K6_ONCE names a file: where it is there already, all goes well.
+For tests only; it imports nothing of the project.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+import time
+import urllib.request
+from pathlib import Path
+
+CELL = json.loads(os.environ["NSB_CELL"])
+WARMING = CELL["mix"] is not None
+FAKE = os.environ.get("FAKE_K6", "")
+ONCE = os.environ.get("FAKE_K6_ONCE")
+
+
+def wait_until(at_ms: float) -> None:
+    while (left := at_ms / 1000 - time.time()) > 0:
+        time.sleep(left)
+
+
+def fake() -> str:
+    """What to do wrong in this process."""
+    if FAKE == "hang while warming":
+        return "hang" if WARMING else ""
+    if WARMING or not FAKE:
+        return ""
+    if ONCE is not None:
+        if Path(ONCE).exists():
+            return ""
+        Path(ONCE).touch()
+    return FAKE
+
+
+def summary() -> str:
+    count = round((CELL["rate"] or 100) * (CELL["window_to_ms"] - CELL["window_from_ms"]) / 1000)
+
+    def trend(number: int, ms: float) -> dict[str, float]:
+        return {"count": number, "avg": ms, "min": ms, "med": ms, "p(90)": ms, "p(99)": ms, "p(99.9)": ms, "max": ms}
+
+    metrics: dict[str, dict[str, float]] = {"nsb_started{window:in}": {"count": count}, "nsb_checked_bodies": {"count": 2}}
+    for name, ms in (("nsb_latency", 1.0), ("nsb_service", 1.0), ("nsb_iteration", 1.0), ("nsb_lag", 0.0)):
+        metrics[f"{name}{{window:in}}"] = trend(count, ms)
+        metrics[f"{name}{{phase:h1}}"] = trend(count // 2, ms)
+        metrics[f"{name}{{phase:h2}}"] = trend(count - count // 2, ms)
+    return json.dumps({"metrics": metrics, "state": {}})
+
+
+def main() -> None:
+    wrong = fake()
+    print("warming" if WARMING else "measuring", flush=True)
+    if wrong == "hang":
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        print("hanging", flush=True)
+        time.sleep(3600)
+    wait_until((CELL["window_from_ms"] + CELL["window_to_ms"]) / 2)
+    if wrong in ("kill service", "stop service"):
+        with urllib.request.urlopen(CELL["url"].rsplit("/", 1)[0] + "/pid", timeout=60) as answer:
+            pid = int(answer.read())
+        if wrong == "kill service":
+            os.kill(pid, signal.SIGKILL)
+        else:
+            os.killpg(pid, signal.SIGSTOP)
+    elif wrong == "killed":
+        os.kill(os.getpid(), signal.SIGKILL)
+    elif wrong == "crash":
+        print('level=error msg="ReferenceError: cell is not defined"', flush=True)
+        sys.exit(107)
+    wait_until(CELL["window_to_ms"])
+    if wrong == "garbage":
+        Path(CELL["summary"]).write_text('{"metrics": {"nsb_la')
+    elif wrong != "no summary":
+        Path(CELL["summary"]).write_text(summary())
+
+
+main()

@@ -1,0 +1,263 @@
+"""Memory per request in flight: slopes with intervals, levels that were not reached, and slopes that are none."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from conftest import closed_cell
+from nsb.analysis import growth, table
+from nsb.analysis.growth import Climb, climb, over_rounds
+from nsb.analysis.validity import Observation, judge
+from nsb.model import Cell, Reading, Registry, Scenario, Slope, reading_times, timing
+from nsb.report import words
+from nsb.running import k6
+
+LEVELS = (50, 100, 200, 600)
+
+
+def ladder(kib: float, in_flight: dict[int, int | None] | None = None, base_mib: float = 100.0, wobble_mib: float = 0.0) -> list[Reading]:
+    """Two readings on each level, `kib` for each user that is in flight; the second is off by `wobble_mib` on the last level."""
+    told = {users: users for users in LEVELS} | (in_flight or {})
+    return [
+        Reading(
+            users=users,
+            in_flight=told[users],
+            pss_mib=base_mib + kib * (told[users] or min(users, 200)) / 1024 + (wobble_mib if turn and users == LEVELS[-1] else 0.0),
+        )
+        for users in LEVELS
+        for turn in range(2)
+    ]
+
+
+def slopes(*kib: float) -> list[Slope]:
+    return [Slope(kib=value, first_kib=value, last_kib=value) for value in kib]
+
+
+# --- one ladder -----------------------------------------------------------------------------------------------------------
+
+
+def test_the_slope_of_a_line_is_found_whatever_the_memory_at_rest() -> None:
+    for base in (0.0, 500.0):
+        found = climb(ladder(20.0, base_mib=base), None)
+        assert found == Climb(Slope(kib=20.0, first_kib=20.0, last_kib=20.0), (), (), ())
+
+
+def test_first_and_last_readings_show_the_spread_of_one_ladder() -> None:
+    slope = climb(ladder(20.0, wobble_mib=5.0), None).slope
+    assert slope is not None
+    assert slope.first_kib == 20.0
+    assert slope.first_kib < slope.kib < slope.last_kib
+
+
+def test_levels_at_which_no_more_were_in_flight_are_left_out() -> None:
+    capped = ladder(1000.0, {200: 199, 600: 200})
+    found = climb(capped, 200)
+    assert (found.left_out, found.waiting, found.assumed) == ((600,), (), ())
+    assert found.slope is not None
+    assert found.slope.kib == pytest.approx(1000.0, rel=0.02)
+
+
+def test_a_thread_pool_that_cannot_even_tell_is_taken_for_full() -> None:
+    found = climb(ladder(1000.0, {200: None, 600: None}), 200)
+    assert (found.left_out, found.assumed) == ((600,), ())
+    assert found.slope is not None
+    assert found.slope.kib == pytest.approx(1000.0)
+
+
+def test_users_stand_for_a_service_that_did_not_say_and_that_is_told() -> None:
+    assert climb(ladder(20.0, {600: None}), None).assumed == (600,)
+
+
+def test_users_that_wait_outside_are_told() -> None:
+    assert climb(ladder(20.0, {600: 400}), None).waiting == (600,)
+
+
+def test_one_number_in_flight_gives_no_slope() -> None:
+    for stuck in (0, 50):
+        assert climb(ladder(20.0, dict.fromkeys(LEVELS, stuck)), None).slope is None
+
+
+# --- over rounds ------------------------------------------------------------------------------------------------------------
+
+
+def test_rounds_give_a_mean_with_a_t_interval_on_the_linear_scale() -> None:
+    found = over_rounds(slopes(10.0, 12.0, 14.0))
+    assert found is not None
+    assert (found.value, found.rounds, found.spread, found.bound) == (12.0, 3, "interval", False)
+    assert found.high - found.value == pytest.approx(4.302653 * 2.0 / 3**0.5)  # t.975 with two degrees of freedom
+    assert found.low == pytest.approx(2 * found.value - found.high)
+
+
+def test_an_interval_that_reaches_zero_makes_an_upper_bound() -> None:
+    found = over_rounds(slopes(1.0, -2.0, 4.0))
+    assert found is not None
+    assert found.bound
+    assert found.low < 0 < found.value == found.high
+
+
+def test_falling_memory_gives_no_figure() -> None:
+    assert over_rounds(slopes(-10.0, -10.1, -10.2)) is None
+    assert over_rounds(slopes(-3.0)) is None
+    assert over_rounds([]) is None
+
+
+def test_one_round_shows_its_first_and_last_readings() -> None:
+    found = over_rounds([Slope(kib=10.0, first_kib=9.0, last_kib=12.0)])
+    assert found == growth.Growth(10.0, 9.0, 12.0, 1, "halves", False)
+    bound = over_rounds([Slope(kib=2.0, first_kib=-1.0, last_kib=5.0)])
+    assert bound == growth.Growth(5.0, -1.0, 5.0, 1, "halves", True)
+
+
+# --- judged -----------------------------------------------------------------------------------------------------------------
+
+
+def observed(readings: list[Reading], **changes: Any) -> Observation:
+    return replace(closed_cell(2000, 600, 0.75, **changes), ladder=tuple(readings))
+
+
+def test_a_ladder_is_not_asked_for_steady_halves_or_a_full_station() -> None:
+    judgement = judge(observed(ladder(20.0)))
+    assert (judgement.status, judgement.limit, judgement.doubts) == ("valid", "offered", [])
+
+
+def test_threads_end_the_climb_and_are_named() -> None:
+    judgement = judge(observed(ladder(1000.0, {600: 200}), server_threads=200))
+    assert (judgement.status, judgement.limit, judgement.doubts) == ("valid", "threads", [])
+
+
+@pytest.mark.parametrize(
+    ("readings", "said"),
+    [
+        (ladder(20.0, {600: 201}), "left out"),
+        (ladder(20.0, {600: 400}), "were connected and not in flight"),
+        (ladder(20.0, {600: None}), "/stats did not answer"),
+        (ladder(-20.0), "did not grow"),
+    ],
+)
+def test_what_is_odd_about_a_ladder_is_a_doubt(readings: list[Reading], said: str) -> None:
+    judgement = judge(observed(readings))
+    assert judgement.status == "valid"
+    assert any(said in doubt for doubt in judgement.doubts)
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        observed(ladder(20.0, dict.fromkeys(LEVELS, 50))),
+        observed(ladder(20.0), failures_all=50),
+        observed(ladder(20.0), too_short=1),
+        observed(ladder(20.0), db_connections=152),
+        observed(ladder(20.0), cpu_s={"foreign": 5.0}),
+    ],
+)
+def test_a_ladder_that_means_nothing_is_invalid(bad: Observation) -> None:
+    assert judge(bad).status == "invalid"
+
+
+# --- shown ------------------------------------------------------------------------------------------------------------------
+
+
+def entry(*found: Slope) -> table.Entry:
+    plan = {
+        "tier": "standard", "profile": "1cpu", "rounds": len(found), "contenders": ["a"], "scenarios": ["memory"],
+        "headlines": {"memory": "memory"}, "models": {"memory": "closed"},
+    }  # fmt: skip
+    cells = [
+        Cell(round=n, contender="a", scenario="memory", profile="1cpu", model="closed", status="valid", memory_slope=slope)
+        for n, slope in enumerate(found, 1)
+    ]
+    return table.make({"plan": plan}, cells).entry("a", "memory")
+
+
+def test_a_slope_is_shown_with_its_spread_a_bound_with_its_mark() -> None:
+    clear = entry(*slopes(10.0, 10.1, 10.2))
+    assert (words.figure(clear), words.spread(clear)) == ("10.1", "±2.5%")
+    bound = entry(*slopes(1.0, -2.0, 4.0))
+    assert (words.figure(bound)[0], words.figure(bound)[-1], words.spread(bound)) == ("≤", "?", "")
+
+
+def test_no_negative_number_is_ever_shown() -> None:
+    fallen = entry(*slopes(-10.0, -10.1, -10.2))
+    assert (fallen.figure, words.figure(fallen)) == (None, "no figure")
+    (slope,) = slopes(-1.0)
+    negative = Cell(round=1, contender="a", scenario="m", profile="1cpu", model="closed", status="valid", memory_slope=slope)
+    assert negative.headline("memory") is None
+
+
+def test_a_cell_keeps_its_readings_and_an_old_one_has_none() -> None:
+    cell = Cell(
+        round=1, contender="a", scenario="m", profile="1cpu", model="closed", status="valid", ladder=ladder(20.0),
+        memory_slope=climb(ladder(20.0), None).slope,
+    )  # fmt: skip
+    line = json.loads(cell.line())
+    assert Cell.model_validate_json(cell.line()) == cell
+    del line["ladder"], line["memory_slope"]
+    assert Cell.model_validate_json(json.dumps(line)).ladder == []
+
+
+# --- planned ----------------------------------------------------------------------------------------------------------------
+
+
+def of_registry(registry: Registry) -> Scenario:
+    return next(scenario for scenario in registry.scenarios.values() if scenario.levels)
+
+
+@pytest.mark.parametrize("tier", ["smoke", "standard", "publish"])
+def test_every_level_is_read_twice_at_least_while_all_its_users_are_in_flight(registry: Registry, tier: str) -> None:
+    scenario = of_registry(registry)
+    t = timing(scenario, registry.tiers[tier])
+    times = reading_times(scenario, t)
+    assert [users for _, users in times] == sorted(users for _, users in times)
+    for number, users in enumerate(scenario.levels):
+        begins, ends = number * t.level_s, (number + 1) * t.level_s
+        own = [at for at, level in times if level == users]
+        assert len(own) >= 2
+        assert all(begins + scenario.hold_ms / 2000 < at < ends for at in own)
+    assert t.window_s == pytest.approx(len(scenario.levels) * t.level_s)
+
+
+def test_a_ladder_in_a_smoke_run_costs_ten_seconds_at_the_most(registry: Registry) -> None:
+    assert timing(of_registry(registry), registry.tiers["smoke"]).total_s <= 10.0
+
+
+def test_k6_is_told_when_each_level_begins(registry: Registry) -> None:
+    scenario = of_registry(registry)
+    t = timing(scenario, registry.tiers["smoke"])
+    data, opens_s = k6.cell(scenario, t, 1, "http://here", 1, 1000.0, Path("summary.json"))
+    assert data["levels"] == [{"vus": vus, "at_ms": round((opens_s + n * t.level_s) * 1000)} for n, vus in enumerate(scenario.levels)]
+    assert data["spread_ms"] == scenario.hold_ms / 2
+    ordinary = next(s for s in registry.scenarios.values() if s.model == "closed" and s.hold_ms and not s.levels)
+    data, _ = k6.cell(ordinary, timing(ordinary, registry.tiers["smoke"]), 1, "http://here", 1, 1000.0, Path("summary.json"))
+    assert (data["levels"], data["spread_ms"]) == ([], ordinary.hold_ms)
+    assert k6.warming([scenario], 3.0, "http://here", 1000.0, Path("summary.json"))["levels"] == []
+
+
+def test_an_ordinary_scenario_is_not_read_that_way(registry: Registry) -> None:
+    ordinary = next(scenario for scenario in registry.scenarios.values() if not scenario.levels)
+    assert reading_times(ordinary, timing(ordinary, registry.tiers["smoke"])) == []
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"levels": []},
+        {"headline": "cpu"},
+        {"levels": [600]},
+        {"levels": [100, 50, 600]},
+        {"levels": [50, 50, 600]},
+        {"levels": [50, 100]},
+        {"levels": [0, 600]},
+        {"hold_ms": 0},
+        {"model": "open", "rate": 5},
+    ],
+)
+def test_wrong_levels_are_mistakes(registry: Registry, changes: dict[str, object]) -> None:
+    data = of_registry(registry).model_dump()
+    assert Scenario.model_validate(data)
+    with pytest.raises(ValueError, match=r"level|Input"):
+        Scenario.model_validate({**data, **changes})

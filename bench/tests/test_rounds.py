@@ -1,0 +1,122 @@
+"""What a round does with its contenders: every start is recorded, groups run one at a time, a ladder gets a fresh process.
+
+The processes are real, the programs are fakes: no database, no load.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from fakes.stage import Fakes
+from nsb import plan as plans
+from nsb.model import Cell, Scenario
+from nsb.running import native, session
+from nsb.running import starts as watching
+from nsb.running.journal import read_run, read_starts_of
+
+LADDER = Scenario(
+    id="ladder", why="", path="/sleep", body="ok", model="closed", vus=2, levels=[1, 2], hold_ms=100, headline="memory"
+)  # fmt: skip
+
+
+@pytest.fixture
+def made(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Callable[..., Fakes]]:
+    monkeypatch.setattr(session, "must_be_fair", lambda *_: None)  # fakes say nothing of themselves that could be compared
+    monkeypatch.delenv("FAKE_K6", raising=False)
+    for module, name in ((native, "STATS_S"), (native, "LADDER_STATS_S"), (watching, "STEP_S")):
+        monkeypatch.setattr(module, name, 30.0)  # an answer that comes late on a busy machine is one all the same
+    stages: list[Fakes] = []
+
+    def make(contenders: dict[str, str], **options: int) -> Fakes:
+        stages.append(Fakes(tmp_path, contenders, **options))
+        return stages[-1]
+
+    yield make
+    for stage in stages:
+        stage.close()
+
+
+def cells(fakes: Fakes) -> list[Cell]:
+    fakes.journal.facts({"schema": 1})
+    return read_run(fakes.journal.folder)[1]
+
+
+def test_every_start_is_recorded_with_its_times_and_its_warm_up(made: Callable[..., Fakes]) -> None:
+    fakes = made({"a": "", "b": ""}, rounds=2)
+    fakes.measure()
+    found = read_starts_of(fakes.journal.folder)
+    assert sorted((start.round, start.contender) for start in found) == [(1, "a"), (1, "b"), (2, "a"), (2, "b")]
+    for start in found:
+        assert start.failure is None
+        assert start.ready_s is not None
+        assert start.pool_s is not None
+        assert start.load_to_s is not None
+        assert 0 < start.ready_s <= start.pool_s < start.load_to_s
+        assert start.cpu_s is not None
+        assert start.cpu_s > 0
+        assert start.pss_mib is not None
+        assert start.pss_mib > 1
+        assert start.warm_up
+        assert all(sample.at_s > start.ready_s and sample.cpu_s >= start.cpu_s for sample in start.warm_up)
+
+
+def test_a_start_that_fails_is_recorded_with_its_reason(made: Callable[..., Fakes]) -> None:
+    fakes = made({"a": "ends", "b": ""})
+    fakes.measure()
+    found = {start.contender: start for start in read_starts_of(fakes.journal.folder)}
+    assert found["a"].failure is not None
+    assert found["a"].failure.startswith("a ended with")
+    assert found["a"].ready_s is None
+    assert found["b"].failure is None
+
+
+@pytest.mark.parametrize(("order", "most"), [("scenario", 2), ("contender", 1)])
+def test_as_many_run_at_a_time_as_the_order_says(
+    made: Callable[..., Fakes], monkeypatch: pytest.MonkeyPatch, order: plans.Order, most: int
+) -> None:
+    fakes = made({"a": "", "b": ""}, scenarios=2)
+    fakes.plan = replace(fakes.plan, order=order)
+    seen: list[tuple[str, list[str]]] = []
+    measure = native.Runner.measure
+
+    def measured(self: native.Runner, slot: plans.Slot, attempt: int = 1) -> Cell:
+        seen.append((slot.contender.id, [name for name, running in self._running.items() if running.process.exit_code is None]))
+        return measure(self, slot, attempt)
+
+    monkeypatch.setattr(native.Runner, "measure", measured)
+    fakes.measure()
+    assert [len(running) for _, running in seen] == [most] * 4
+    assert all(name in running for name, running in seen)
+    assert [(cell.contender, cell.counts) for cell in cells(fakes)] == [(slot.contender.id, True) for slot in fakes.plan.slots(1)]
+
+
+def test_a_ladder_is_measured_again_on_a_fresh_process_and_other_cells_are_not(made: Callable[..., Fakes]) -> None:
+    fakes = made({"a": ""})
+    fakes.plan = replace(fakes.plan, scenarios=(*fakes.plan.scenarios, LADDER))
+    fakes.measure()
+    first, second, hello = cells(fakes)
+    assert [(cell.scenario, cell.attempt) for cell in (first, second, hello)] == [("ladder", 1), ("ladder", 2), ("hello-1", 1)]
+    # the fake has never anything in flight
+    assert first.status == second.status == "invalid"
+    assert "fewer than two numbers in flight" in first.reasons[0]
+    assert [(reading.users, reading.in_flight) for reading in first.ladder] == [(1, 0), (1, 0), (2, 0), (2, 0)]
+    assert all(reading.pss_mib > 1 for reading in first.ladder)
+    assert first.memory_slope is None
+    assert hello.counts
+    assert not any(doubt.startswith("restart") for doubt in (*second.doubts, *hello.doubts))
+    assert len(read_starts_of(fakes.journal.folder)) == 2
+
+
+def test_a_ladder_that_comes_after_another_load_gets_a_fresh_process(made: Callable[..., Fakes], monkeypatch: pytest.MonkeyPatch) -> None:
+    fakes = made({"a": ""})
+    fakes.plan = replace(fakes.plan, scenarios=(*fakes.plan.scenarios, LADDER))
+    contender = fakes.plan.contenders[0]
+    late = [plans.Slot(1, contender, scenario) for scenario in fakes.plan.scenarios]
+    monkeypatch.setattr(session, "missing", lambda *_: [(slot, 1) for slot in late])
+    fakes.measure()
+    assert [cell.scenario for cell in cells(fakes)] == ["hello-1", "ladder", "ladder"]
+    assert len(read_starts_of(fakes.journal.folder)) == 3
