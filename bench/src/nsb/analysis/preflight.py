@@ -166,7 +166,8 @@ def quota(allowed: float | None, mask: Sequence[int], demand: Demand) -> Finding
     remedy = raise_it
     if allowed >= 1:
         remedy = f"use as many cores as it pays for (taskset -c {listed(mask[: int(allowed)])} before the command), or {raise_it}"
-    sentence = f"the control group allows {allowed:g} cores' worth of CPU, the affinity mask has {len(mask)} core{'s' if len(mask) > 1 else ''}"
+    has = f"{len(mask)} core{'s' if len(mask) > 1 else ''}"
+    sentence = f"the control group allows {allowed:g} cores' worth of CPU, the affinity mask has {has}"
     return _finding("quota", demand.strict(), sentence, remedy, quota=allowed, cores=len(mask))
 
 
