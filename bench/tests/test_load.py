@@ -129,6 +129,11 @@ def test_a_rate_belongs_to_an_open_scenario(tmp_path: Path, model: str, extra: s
     assert any("rate" in m for m in mistakes_of(written(tmp_path, scenarios=scenarios)))
 
 
+def test_a_scenario_names_known_tiers(tmp_path: Path) -> None:
+    found = mistakes_of(written(tmp_path, scenarios=SCENARIOS + 'not_in = ["smoke", "big"]\n'))
+    assert found == ["scenarios.toml: scenario[hello].not_in: no tier is named big"]
+
+
 def test_chosen_ids(registry: Registry) -> None:
     assert chosen("--contenders", "rust,go", registry.contenders, []) == ["go", "rust"]
     assert chosen("--contenders", "all", registry.contenders, []) == list(registry.contenders)

@@ -426,7 +426,8 @@ def _plan(
 
     originals = [c.id for c in registry.contenders.values() if c.copy_of is None]
     who = collect("--contenders", contenders, registry.contenders, [c.id for c in registry.contenders.values() if c.default], originals)
-    what = collect("--scenarios", scenarios, registry.scenarios, [s.id for s in registry.scenarios.values() if s.default])
+    usual = [s.id for s in registry.scenarios.values() if s.default and tier not in s.not_in]
+    what = collect("--scenarios", scenarios, registry.scenarios, usual)
     try:
         who = plans.with_twin(who, registry, twin)
     except KeyError:

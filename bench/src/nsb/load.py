@@ -115,6 +115,9 @@ def _references(registry: Registry, root: Path) -> list[str]:
         if not (root / service.folder).is_dir():
             mistakes.append(f"{where}.folder: there is no folder {service.folder}/")
         mistakes += [f"{where}.sources: there is no folder {folder}/" for folder in service.sources if not (root / folder).is_dir()]
+    for scenario in registry.scenarios.values():
+        unknown = [tier for tier in scenario.not_in if tier not in registry.tiers]
+        mistakes += [f"scenarios.toml: scenario[{scenario.id}].not_in: no tier is named {tier}" for tier in unknown]
     for contender in registry.contenders.values():
         where = f"contenders.toml: contender[{contender.id}]"
         if contender.service not in registry.services:

@@ -143,6 +143,8 @@ class Scenario(Frozen):
     holds: Literal["pool", "loop"] | None = None
     headline: Headline
     default: bool = True
+    not_in: list[str] = []
+    """Tiers in which it is no default scenario, for their time."""
     check: bool = False
     """Part of the short run of `just test`."""
 
