@@ -21,7 +21,7 @@ from nsb.analysis import preflight as judging
 from nsb.analysis.placement import Placement
 from nsb.analysis.preflight import Demand, Finding, Noise, Probe, Reading
 from nsb.model import Registry
-from nsb.running import host, preflight, session
+from nsb.running import host, k6, preflight, session
 from nsb.running.conformance.kernel import established
 from nsb.running.process import ALL_CORES, Process
 
@@ -294,6 +294,11 @@ def test_a_noisy_machine_is_refused_before_the_generator_is_asked(
     record = preflight.run(plan, stage, tmp_path / "paper-k6", tmp_path, True, said.append)
     assert record["noisy"]
     assert any("warning: others used" in sentence for sentence in said)
+
+
+def test_k6_keeps_its_garbage_for_as_long_as_its_users_leave_room() -> None:
+    made = k6.environment(1, 600)
+    assert (made["GOGC"], made["GOMEMLIMIT"]) == ("off", "812MiB")
 
 
 # --- what is read ----------------------------------------------------------------------------------------------------
