@@ -211,13 +211,13 @@ def test_memory_that_did_not_grow_in_a_round_has_no_series() -> None:
     assert series([*grown, shrunk], "cost", "a", "memory") == {}
 
 
-def test_latency_over_a_hold_is_a_difference_and_other_figures_are_ratios() -> None:
+def test_latency_from_a_schedule_is_a_difference_and_other_figures_are_ratios() -> None:
     cells = [cell("a", 1, 60, "wait", ms=104.5), cell("b", 1, 50, "wait", ms=102.0)]
     waits, costs = (paired(RUN, cells, "a", "b", "wait", metric) for metric in ("p50", "cpu"))
     assert (waits.unit, waits.x) == ("ms", {1: 2.5})
     assert (costs.unit, costs.x) == ("ratio", pytest.approx({1: math.log(1.2)}))
     old = {"plan": {"models": RUN["plan"]["models"]}}  # a run that does not know holds or controls
-    assert paired(old, cells, "a", "b", "wait", "p50").unit == "ratio"
+    assert paired(old, cells, "a", "b", "wait", "p50").unit == "ms"
     assert gate_of(old, cells, "wait", "p50") == NO_TWIN
 
 

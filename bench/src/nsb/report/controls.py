@@ -42,7 +42,7 @@ def section(controls: Sequence[Control]) -> str:
         "\n".join(f"- {sentence}" for sentence in sentences(controls)),
         "",
         f"A twin holds where its 95 % interval holds 1 and its ratio is within {MARGINS['ratio']:.0%} of 1 "
-        f"(latency that waits for a hold: 0 within {MARGINS['ms']:.0f} ms). "
+        f"(latency from a schedule: 0 within {MARGINS['ms']:.0f} ms). "
         "A plant is found where its interval, at the level of Holm's procedure over its figures, lies above 1.\n",
     ]
     shown = [control for control in controls if _interval(control) is not None]
