@@ -98,8 +98,10 @@ def series(cells: Iterable[Cell], scenario: str, contender: str, metric: Headlin
 
 
 def unit(run: Mapping[str, Any], scenario: str, metric: Headline) -> Unit:
-    """Latency of an open scenario is compared in ms: a clock of whole milliseconds tells it from the schedule, so that below one the ratio is
-    the clock's, and above a hold that of the hold to itself."""
+    """Latency of an open scenario is compared in ms: a clock of whole milliseconds tells it from the schedule.
+
+    So below one the ratio is the clock's, and above a hold it is that of the hold to itself.
+    """
     return "ms" if metric == "p50" and run["plan"]["models"][scenario] == "open" else "ratio"
 
 
