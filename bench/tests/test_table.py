@@ -112,6 +112,33 @@ def test_a_control_has_entries_and_no_column() -> None:
     assert made.entry("a-twin", "max").figure is not None
 
 
+def test_latency_from_a_schedule_is_never_shown_finer_than_its_clock() -> None:
+    run = {"plan": {**RUN["plan"], "models": {"max": "open"}, "headlines": {"max": "p50"}}}
+
+    def waited(*ms: float) -> table.Table:
+        latencies = [Latency(p50=each, p90=each, p99=None, max=each) for each in ms]
+        return table.make(run, [cell(r, model="open", latency_ms=latency) for r, latency in enumerate(latencies, 1)])
+
+    exact, spread = waited(1001.0, 1001.0), waited(900.0, 1100.0)
+    assert words.spread(exact.entry("a", "max")) == "±1 ms"
+    assert float(words.spread(spread.entry("a", "max")).strip("± ms")) > 200
+    assert any("whole milliseconds" in line for line in words.legend(exact))
+    assert not any("whole milliseconds" in line for line in words.legend(table.make(RUN, [cell()])))
+
+
+def test_peaks_are_the_highest_of_each_round_and_have_a_spread_or_are_not_printed() -> None:
+    def peaks(*cells: Cell) -> table.Footprint:
+        return table.make(RUN, cells).footprints[0]
+
+    rounds = [cell(1, memory_peak_mib=10.0, threads_peak=4), cell(2, memory_peak_mib=14.0, threads_peak=4)]
+    found = peaks(*rounds)
+    assert words.span(found.memory_mib) == "12.0 (10.0–14.0)"
+    assert words.span(found.threads) == "4.00 (4.00–4.00)"
+    assert found.db_connections is None
+    assert peaks(rounds[0]).memory_mib is None
+    assert peaks(*rounds, cell(3, status="invalid", memory_peak_mib=900.0)) == found
+
+
 def test_a_figure_is_marked_from_a_third_of_its_rounds_on_and_every_doubt_is_listed() -> None:
     def seen(doubted: int) -> table.Entry:
         return entry(*(cell(r, doubts=["V8 unsteady"] if r <= doubted else []) for r in range(1, 7)))

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict
 from typing import Any, Literal
 
 from nsb.analysis.fairness import statements_per_request
 from nsb.analysis.growth import over_rounds
-from nsb.analysis.starts import Start, Startup, summed
+from nsb.analysis.starts import Span, Start, Startup, span, summed
 from nsb.analysis.stats import Estimate, estimate, spread_of_halves
 from nsb.model import Cell, Frozen, Headline, Limit, SecondFigure, Status
 
@@ -85,6 +85,15 @@ class Entry(Frozen):
     """Where k6 was the limit: the same load by a cheaper generator, under its own name."""
 
 
+class Footprint(Frozen):
+    """The highest of each round over all its scenarios, and how it varies over the rounds; None where one round shows no spread."""
+
+    contender: str
+    memory_mib: Span | None
+    threads: Span | None
+    db_connections: Span | None
+
+
 class Table(Frozen):
     profile: str
     tier: str
@@ -98,6 +107,7 @@ class Table(Frozen):
     rates: dict[str, int | None]
     left_out: dict[str, str]
     """Contender → why it was not measured."""
+    footprints: list[Footprint]
     entries: list[Entry]
     startups: list[Startup]
     """Empty for a run that was made before starts were recorded."""
@@ -142,8 +152,26 @@ def make(run: dict[str, Any], cells: Iterable[Cell], starts: Sequence[Start] = (
         headlines=headlines,
         rates=plan.get("rates", {}),
         left_out=run.get("left_out", {}),
+        footprints=[_footprint(name, [c for c in final if c.contender == name and c.counts]) for name in plan["contenders"]],
         entries=entries,
         startups=summed(starts, plan["contenders"]),
+    )
+
+
+def _footprint(contender: str, cells: Sequence[Cell]) -> Footprint:
+    def over_rounds(what: Callable[[Cell], float | None]) -> Span | None:
+        peaks: dict[int, float] = {}
+        for cell in cells:
+            value = what(cell)
+            if value is not None:
+                peaks[cell.round] = max(value, peaks.get(cell.round, 0.0))
+        return span(list(peaks.values()))
+
+    return Footprint(
+        contender=contender,
+        memory_mib=over_rounds(lambda cell: cell.memory_peak_mib),
+        threads=over_rounds(lambda cell: cell.threads_peak),
+        db_connections=over_rounds(lambda cell: cell.db_connections_peak),
     )
 
 

@@ -60,15 +60,17 @@ def _order(run: dict[str, Any]) -> str:
 
 
 def _footprint(table: Table) -> str:
-    """Peak memory, threads and connections of each contender over all scenarios."""
-    lines = ["| | memory peak, MiB (PSS) | threads peak | database connections |", "|---|---:|---:|---:|"]
-    for contender in table.contenders:
-        entries = [e for e in table.entries if e.contender == contender]
-        memory = max((e.memory_mib for e in entries if e.memory_mib is not None), default=None)
-        threads = max((e.threads for e in entries if e.threads is not None), default=None)
-        connections = max((e.db_connections for e in entries if e.db_connections is not None), default=None)
-        shown = [words.number(memory) if memory is not None else "", threads or "", connections or ""]
-        lines.append(f"| {contender} | " + " | ".join(str(value) for value in shown) + " |")
+    """Peak memory, threads and connections of each contender, with their spread over the rounds."""
+    shown = [found for found in table.footprints if found.contender in table.contenders]
+    spans = {found.contender: (found.memory_mib, found.threads, found.db_connections) for found in shown}
+    if not any(span for each in spans.values() for span in each):
+        return "One round shows no spread of the peaks, so they give no figure here; each cell's are in table.csv.\n"
+    lines = [
+        f"The highest of each round over all its scenarios: {words.spans(span for each in spans.values() for span in each)}.\n",
+        "| | memory peak, MiB (PSS) | threads peak | database connections |",
+        "|---|---:|---:|---:|",
+    ]
+    lines += [f"| {contender} | " + " | ".join(words.span(span) for span in each) + " |" for contender, each in spans.items()]
     return "\n".join(lines) + "\n"
 
 

@@ -30,13 +30,8 @@ def _any_span(startups: Sequence[Startup]) -> bool:
 def _explained(startups: Sequence[Startup]) -> str:
     if not _any_span(startups):
         return "One start of each contender has no spread, so it gives no figure here; what was seen is in starts.jsonl.\n"
-    spreads = {span.spread for found in startups for span in _spans(found) if span is not None}
-    says = {
-        "range": "the median and, in brackets, the least and the greatest",
-        "interval": "from five starts on the geometric mean and, in brackets, its 95 % t interval",
-    }
     return (
-        f"From exec, over all starts: {'; '.join(says[spread] for spread in sorted(spreads, reverse=True))}. "
+        f"From exec, over all starts: {words.spans(span for found in startups for span in _spans(found))}. "
         "Until it is warm a contender may use all cores, so nothing here compares with the windows. "
         "Warm: seconds of load (eight users, every endpoint of the plan in turn) until the CPU per request of every later stretch of "
         f"{STRETCH_S:.0f} s is within {WITHIN:.0%} of that at the end.\n"
@@ -50,15 +45,9 @@ def _grid(startups: Sequence[Startup]) -> str:
     ]
     for found in startups:
         counted = f"{found.starts - found.failed}/{found.starts}" if found.failed else str(found.starts)
-        lines.append(f"| {found.contender} | {counted} | " + " | ".join(_text(span) for span in _spans(found)) + " |")
+        lines.append(f"| {found.contender} | {counted} | " + " | ".join(words.span(span) for span in _spans(found)) + " |")
     return "\n".join(lines) + "\n"
 
 
 def _spans(found: Startup) -> list[Span | None]:
     return [found.ready_s, found.pool_s, found.cpu_s, found.pss_mib, found.warm_after_s]
-
-
-def _text(span: Span | None) -> str:
-    if span is None:
-        return "–"
-    return f"{words.number(span.value)} ({words.number(span.low)}–{words.number(span.high)})"

@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
+from nsb.analysis.starts import Span
 from nsb.analysis.table import UNITS, Entry, Second, Table
 from nsb.model import SecondFigure
+
+CLOCK_MS = 1.0
+"""Latency from the schedule is told by k6's clock of whole milliseconds."""
 
 
 def number(value: float) -> str:
@@ -26,7 +32,7 @@ def figure(entry: Entry | Second) -> str:
 
 
 def spread(entry: Entry | Second) -> str:
-    """`±4.0%`, and how many rounds stand behind it where they are fewer than were measured."""
+    """`±4.0%`, of latency `±1 ms`, and how many rounds stand behind it where they are fewer than were measured."""
     if entry.figure is None or entry.figure.bound or entry.figure.half_width is None:
         return ""
     if entry.figure.rounds < entry.rounds_measured:
@@ -37,8 +43,24 @@ def spread(entry: Entry | Second) -> str:
 def _width(entry: Entry | Second) -> str:
     assert entry.figure is not None
     assert entry.figure.half_width is not None
+    if isinstance(entry, Entry) and entry.headline == "p50" and entry.model == "open":  # no finer than the clock that it is told by
+        return f"±{max(CLOCK_MS, entry.figure.half_width * entry.figure.value):.0f} ms"
     width = entry.figure.half_width
     return f"±{width:.0%}" if width >= 0.095 else f"±{width:.1%}"
+
+
+def span(found: Span | None) -> str:
+    """`410 (357–431)`."""
+    return "–" if found is None else f"{number(found.value)} ({number(found.low)}–{number(found.high)})"
+
+
+def spans(found: Iterable[Span | None]) -> str:
+    """What the brackets of those spans hold."""
+    says = {
+        "range": "the median and, in brackets, the least and the greatest",
+        "interval": "from five values on the geometric mean and, in brackets, its 95 % t interval",
+    }
+    return "; ".join(says[spread] for spread in sorted({each.spread for each in found if each is not None}, reverse=True))
 
 
 def limit(entry: Entry | Second) -> str:
@@ -81,10 +103,15 @@ def legend(table: Table) -> list[str]:
         "≥ a lower bound (another program was the limit). † the contender could not sustain the rate: the answers per second it reached. "
         "? doubts in a third of its rounds or more; "
         "table.md and table.json list every doubt. 3/4: three of four rounds count (one round alone: the spread of its halves).",
+        *(["Latency from the schedule is told by k6's clock of whole milliseconds: its ± is never finer."] if _scheduled(table) else []),
         *_legend_of_seconds(table),
         *_legend_of_memory(table),
         *(f"Left out: {contender}: {why}" for contender, why in table.left_out.items()),
     ]  # fmt: skip
+
+
+def _scheduled(table: Table) -> bool:
+    return any(entry.headline == "p50" and entry.model == "open" for entry in table.entries)
 
 
 def _legend_of_memory(table: Table) -> list[str]:
