@@ -306,7 +306,9 @@ def test_k6_keeps_its_garbage_for_as_long_as_its_users_leave_room() -> None:
 
 def by_the_kernels_list(port: int) -> int:
     """The same count from /proc/net/tcp and tcp6 (state 01, established), by which inet_diag is checked."""
-    lines = [line.split() for name in ("tcp", "tcp6") if (file := Path("/proc/net") / name).exists() for line in file.read_text().splitlines()]
+    lines = [
+        line.split() for name in ("tcp", "tcp6") if (file := Path("/proc/net") / name).exists() for line in file.read_text().splitlines()
+    ]
     return sum(line[1].endswith(f":{port:04X}") and line[3] == "01" for line in lines)
 
 

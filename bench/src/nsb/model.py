@@ -19,6 +19,12 @@ Profile = Literal["1cpu", "ncpu"]
 Status = Literal["valid", "censored", "invalid", "failed", "unsupported"]
 Limit = Literal["offered", "cpu", "threads", "loop", "carriers", "pool", "database", "upstream", "generator"]
 Headline = Literal["cpu", "throughput", "p50", "memory"]
+Metric = Literal["cpu", "throughput", "capacity", "p50", "p90", "p99", "memory", "memory_peak", "threads"]
+"""What claims are about: the headlines, and more of a cell. Capacity: throughput, by the second generator where k6 was the limit."""
+METRIC_UNITS: dict[Metric, str] = {
+    "cpu": "CPU µs/request", "throughput": "requests/s", "capacity": "requests/s", "p50": "p50 ms", "p90": "p90 ms", "p99": "p99 ms",
+    "memory": "KiB/request", "memory_peak": "MiB", "threads": "threads",
+}  # fmt: skip
 Role = Literal["service", "generator", "database", "upstream"]
 
 POOL_SIZE = 150
@@ -404,6 +410,22 @@ class Cell(Frozen):
         if which == "memory":
             return self.memory_slope.kib if self.memory_slope is not None and self.memory_slope.kib > 0 else None
         return self.throughput_rps if which == "throughput" else self.latency_ms.p50
+
+    def metric(self, which: Metric) -> float | None:
+        """The same for every figure a claim may be about; capacity where k6 was the limit is the second generator's, if it counts."""
+        if which == "capacity":
+            if self.second is not None and self.second.status == "valid":
+                return self.second.throughput_rps
+            return None if self.limit == "generator" else self.throughput_rps
+        if which == "memory_peak":
+            return self.memory_peak_mib
+        if which == "threads":
+            return self.threads_peak
+        if which == "p90":
+            return self.latency_ms.p90
+        if which == "p99":
+            return self.latency_ms.p99
+        return self.headline(which)
 
     def line(self) -> str:
         return self.model_dump_json(by_alias=True)
