@@ -39,6 +39,16 @@ up *arguments:
 report *arguments:
     @bench/nsb report "$@"
 
+# The claims of the articles and what decides each; with a run their verdicts
+[group('read')]
+claims *arguments:
+    @bench/nsb claims "$@"
+
+# The data of a blog post in English and Korean, with its charts
+[group('read')]
+blog *arguments:
+    @bench/nsb blog "$@"
+
 # What run B does worse or better than run A, cell by cell: just compare A B
 [group('read')]
 compare *arguments:
@@ -59,6 +69,11 @@ bare *arguments:
 test *arguments:
     @bench/nsb --dev pytest --version >/dev/null
     @bench/nsb test "$@"
+
+# Write the schemas of the outputs (bench/schema/) again
+[group('develop')]
+schema:
+    @bench/nsb schema
 
 # Write the lock files of the harness again (needs uv)
 [group('develop')]

@@ -10,7 +10,8 @@ import pytest
 
 from nsb.analysis.parse import Load, Trend
 from nsb.analysis.validity import Observation, Stats
-from nsb.load import load
+from nsb.claims import Claims
+from nsb.load import load, load_claims
 from nsb.model import Registry
 
 BENCH = Path(__file__).resolve().parents[1]
@@ -19,6 +20,11 @@ BENCH = Path(__file__).resolve().parents[1]
 @pytest.fixture(scope="session")
 def registry() -> Registry:
     return load(BENCH)
+
+
+@pytest.fixture(scope="session")
+def claims(registry: Registry) -> Claims:
+    return load_claims(BENCH, registry)
 
 
 QUIET_TCP = {"ListenOverflows": 0, "ListenDrops": 0, "RetransSegs": 0, "TCPDSACKRecv": 0, "TCPSynRetrans": 0, "OutSegs": 16_000}

@@ -12,6 +12,7 @@ import pytest
 from nsb.analysis import table
 from nsb.analysis.starts import Sample, Span, Start, read_starts, span, summed, warmth
 from nsb.analysis.validity import Stats
+from nsb.claims import Claims
 from nsb.report import starts as report
 from nsb.running import starts as running
 from nsb.running.journal import Journal, JournalError, cut_torn_tail, read_starts_of
@@ -191,14 +192,14 @@ def test_a_broken_line_or_another_schema_is_refused(tmp_path: Path) -> None:
         read_starts_of(tmp_path)
 
 
-def test_outputs_have_the_section_where_starts_were_recorded(tmp_path: Path) -> None:
+def test_outputs_have_the_section_where_starts_were_recorded(tmp_path: Path, claims: Claims) -> None:
     run = json.loads((RUN / "run.json").read_text(encoding="utf-8"))
-    outputs(tmp_path, run, [])
+    outputs(tmp_path, run, [], claims)
     assert report.HEADING not in (tmp_path / "table.md").read_text(encoding="utf-8")
     journal = Journal(tmp_path)
     for ready_s in (1.0, 2.0):
         journal.start(start(run["plan"]["contenders"][0], ready_s=ready_s))
-    outputs(tmp_path, run, [])
+    outputs(tmp_path, run, [], claims)
     assert report.HEADING in (tmp_path / "table.md").read_text(encoding="utf-8")
     told = json.loads((tmp_path / "table.json").read_text(encoding="utf-8"))
     assert told["startups"][0]["ready_s"] == {"value": 1.5, "low": 1.0, "high": 2.0, "starts": 2, "spread": "range"}

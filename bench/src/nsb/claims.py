@@ -145,7 +145,7 @@ class ArithmeticRule(Frozen):
 
     rule: Literal["arithmetic"]
     over: Annotated[list[float], Field(min_length=1)]
-    under: Annotated[list[float], Field(min_length=1)]
+    under: Annotated[list[Annotated[float, Field(gt=0)]], Field(min_length=1)]
     said: float = Field(gt=0)
     margin: float = Field(default=0.10, gt=0)
 
@@ -211,7 +211,7 @@ class Row(Frozen):
 
     contender: str
     value: float | None
-    """Geometric mean over the rounds that are valid; None where there is none (or fewer than two: no number without spread)."""
+    """Geometric mean over the rounds that are valid (of slopes of memory the plain mean); None below two: no number without spread."""
     low: float | None
     """95 % t interval."""
     high: float | None
@@ -329,6 +329,10 @@ class Criterion(Frozen):
     """Those than which none is better: ties stay ties."""
     unsustained: list[str] = []
     """Those that could not sustain the offered rate: worse than all that could."""
+    exact: bool = False
+    """Counted, not measured: without noise."""
+    reason: Reason | None = None
+    """Why no two of them could be compared; None where some could."""
 
 
 class Dominance(Frozen):
@@ -338,5 +342,7 @@ class Dominance(Frozen):
     criteria: list[Criterion]
     better: dict[str, dict[str, list[str]]]
     """a → b → the criteria in which a is better than b by the adjusted interval."""
+    compared: dict[str, dict[str, list[str]]] = {}
+    """a → b → the criteria in which the two could be compared. Where neither is better there they are tied; all others are unknown."""
     front: list[str]
-    """Those that no other dominates: none is at least as good everywhere and better somewhere."""
+    """Those that no other dominates: none is better somewhere and, as far as is known, worse nowhere."""

@@ -16,26 +16,30 @@ import typer
 from rich.console import Console
 
 from nsb import plan as plans
+from nsb.analysis import claims as judge
 from nsb.analysis import table as tables
 from nsb.analysis.compare import Incomparable, compare
 from nsb.analysis.fairness import Record, miscounts
 from nsb.analysis.resume import differences as differences_of_sittings
 from nsb.analysis.stopped import REQUESTS, harm, notes
-from nsb.load import ConfigurationError, chosen, load
-from nsb.model import Cell, Profile, Registry
+from nsb.claims import Claims
+from nsb.load import ConfigurationError, chosen, load, load_claims
+from nsb.model import Cell, Profile, Registry, to_json
 from nsb.progress import Screen
 from nsb.report import bare as comparing
+from nsb.report import claims as verdicts
 from nsb.report import compare as side_by_side
-from nsb.report import markdown, power, terminal, words
+from nsb.report import markdown, messages, power, schema, terminal, words
 from nsb.running import bare as bares
 from nsb.running import checks, earlier, host, k6, oha, preflight, session, stopped
+from nsb.running import code as sizes
 from nsb.running import show as showing
 from nsb.running.conformance.exchanges import answers, differences
 from nsb.running.database import DatabaseError, find_server
 from nsb.running.interrupt import Interrupted, interruptible
-from nsb.running.journal import Journal, JournalError, cut_torn_tail, hold, read_run, write_whole
+from nsb.running.journal import Journal, JournalError, cut_torn_tail, hold, read_run, read_starts_of, write_whole
 from nsb.running.native import Died, Stage
-from nsb.running.outputs import outputs
+from nsb.running.outputs import CODE, Written, blog, drawn_apart, outputs, pages, read_code_of
 from nsb.running.process import ProcessError, port_is_free
 from nsb.running.session import Refused
 from nsb.running.tools import BuildError, Found, Workshop, workshop
@@ -248,6 +252,7 @@ def _run(
 ) -> int:
     _print_placement(plan)
     registry = work.registry
+    load_claims(ROOT / "bench", registry)  # a mistake in them is told now, not after an hour
     journal = Journal(folder)
     began = time.monotonic()
     runnable, left_out = _runnable(work, plan)
@@ -284,8 +289,7 @@ def _run(
         checked = preflight.run(plan, stage, k6_program, folder, noisy, _say)
         announced = plan.measuring_s
         console.print(
-            f"{plan.cells} cells: {len(plan.contenders)} contenders × {len(plan.scenarios)} scenarios × {plan.rounds} rounds, "
-            f"about {announced / 60:.0f} minutes; profile {plan.profile}, seed {plan.seed}; {folder}",
+            f"{_size(plan)}, about {announced / 60:.0f} minutes; profile {plan.profile}, seed {plan.seed}; {folder}",
             markup=False,
         )
         facts = session.run_facts(plan, stage, k6_program, build_s, announced)
@@ -294,6 +298,7 @@ def _run(
         if before is not None:
             facts = _sitting(before, facts, left_out, session.tools_used(plan, work), folder)
         journal.facts(facts)
+        write_whole(folder / CODE, to_json(sizes.measure(ROOT, registry, [c.id for c in plan.contenders]).model_dump(mode="json")))
         started = time.monotonic()
         screen = Screen(console, plan, lambda cells: tables.make(facts, cells), already)
         try:
@@ -305,7 +310,7 @@ def _run(
             errors.print(f"what was measured is kept; go on with --resume {folder}", markup=False)
             raise
         already.clear()  # read again from the journal
-        table, cells = _written(folder)
+        written, _, cells = _written(folder)
     wall = time.monotonic() - started
     facts["wall_s"] = {
         "build": round(build_wall, 1),
@@ -318,7 +323,7 @@ def _run(
     console.print(
         f"Build {build_wall:.0f} s; measured in {wall / 60:.1f} minutes, announced {announced / 60:.1f}, retries {retries_s:.0f} s"
     )
-    missing = [e for e in table.entries if e.status != "unsupported" and e.rounds_valid + e.rounds_censored < plan.rounds]
+    missing = [e for e in written.table.entries if e.status != "unsupported" and e.rounds_valid + e.rounds_censored < plan.rounds]
     _tell_left_out(left_out)
     for entry in missing:
         counting = f"{entry.rounds_valid + entry.rounds_censored} of {plan.rounds} rounds count"
@@ -326,16 +331,36 @@ def _run(
     uneven = miscounts(Record.model_validate(facts["fairness"]), tables.latest(cells)) if "fairness" in facts else []
     for asymmetry in uneven:
         console.print(asymmetry.sentence, markup=False)
-    return INCOMPLETE if missing or uneven or facts["left_out"] else DONE
+    complete = _draw(folder)
+    return INCOMPLETE if missing or uneven or facts["left_out"] or not complete else DONE
 
 
-def _written(folder: Path) -> tuple[tables.Table, list[Cell]]:
-    """Every output from the journal, and the table on the screen."""
-    run, cells = read_run(folder)
-    table, controls = outputs(folder, run, cells)
-    _print_table(table, controls)
-    console.print(f"\n{folder}/table.md, table.csv, table.json; raw data beside them", markup=False)
-    return table, cells
+def _written(folder: Path) -> tuple[Written, dict[str, Any], list[Cell]]:
+    """Tables and verdicts from the journal, and the table on the screen; with what they were made from."""
+    facts, cells = read_run(folder)
+    written = outputs(folder, facts, cells, _claims())
+    _print_written(written)
+    console.print(f"\n{folder}/table.md, table.csv, table.json, claims.md, claims.json; raw data beside them", markup=False)
+    return written, facts, cells
+
+
+def _claims() -> Claims:
+    return load_claims(ROOT / "bench", load(ROOT / "bench"))
+
+
+def _draw(folder: Path) -> bool:
+    """The page, the charts and the blog data; False, with a sentence, where they could not be drawn: tables and verdicts stand."""
+    console.print("Drawing the page, the charts and the blog data …")
+    why = drawn_apart(folder)
+    told = f"{folder}/report.html, charts/, blog.en.md, blog.ko.md" if why is None else f"The page could not be drawn: {why}"
+    console.print(told, markup=False)
+    return why is None
+
+
+def _size(plan: plans.Plan) -> str:
+    """`84 cells: 7 contenders × 12 scenarios × 1 round`."""
+    product = {"contender": len(plan.contenders), "scenario": len(plan.scenarios), "round": plan.rounds}
+    return f"{words.count(plan.cells, 'cell')}: " + " × ".join(words.count(number, noun) for noun, number in product.items())
 
 
 def _print_placement(plan: plans.Plan) -> None:
@@ -385,9 +410,9 @@ def _say(sentence: str) -> None:
     console.print(f"  {sentence}", markup=False, soft_wrap=True)
 
 
-def _print_table(table: tables.Table, controls: list[str]) -> None:
-    console.print(terminal.grid(table))
-    for line in (*words.legend(table), *controls):
+def _print_written(written: Written) -> None:
+    console.print(terminal.grid(written.table))
+    for line in (*words.legend(written.table), *written.controls, verdicts.counts(written.judgement, "en")):
         console.print(line, style="dim", markup=False)
 
 
@@ -494,8 +519,7 @@ def show_plan(
     plan = _plan(registry, tier, contenders, scenarios, rounds, seed, profile, twin)
     console.print(f"Tier {plan.tier_name}: {plan.tier.why}", markup=False)
     console.print(
-        f"{plan.cells} cells = {len(plan.contenders)} contenders × {len(plan.scenarios)} scenarios × {plan.rounds} rounds; "
-        f"profile {plan.profile}, {plan.workers} worker(s) each; seed {plan.seed}",
+        f"{_size(plan)}; profile {plan.profile}, {plan.workers} worker(s) each; seed {plan.seed}",
         markup=False,
     )
     _print_placement(plan)
@@ -696,15 +720,53 @@ def report(
     readme: Annotated[bool, typer.Option("--readme", help="also put the table into README.md and README.ko.md")] = False,
 ) -> None:
     """Every output again from a run's raw data."""
-    facts, cells = read_run(run)
-    table, controls = outputs(run, facts, cells)
-    _print_table(table, controls)
+    if readme and not run.resolve().is_relative_to(ROOT / "bench" / "results"):
+        raise ConfigurationError([f"--readme: {run} is not a committed run below bench/results/"])
+    written, facts, _ = _written(run)
+    complete = _draw(run)
     if readme:
-        if not run.resolve().is_relative_to(ROOT / "bench" / "results"):
-            raise ConfigurationError([f"--readme: {run} is not a committed run below bench/results/"])
-        block = markdown.readme_block(table, facts, run.resolve().relative_to(ROOT).as_posix())
-        for name in ("README.md", "README.ko.md"):
+        for name, language in markdown.READMES.items():
+            block = markdown.readme_block(written.table, facts, run.resolve().relative_to(ROOT).as_posix(), written.judgement, language)
             write_whole(ROOT / name, markdown.with_block((ROOT / name).read_text(encoding="utf-8"), block))
+    sys.exit(DONE if complete else INCOMPLETE)
+
+
+@app.command("blog")
+def blog_data(run: Annotated[Path, typer.Argument(help="a run's folder")]) -> None:
+    """The blog data alone: blog.en.md, blog.ko.md and their charts."""
+    blog(run, *read_run(run), _claims())
+    console.print(f"{run}/blog.en.md, blog.ko.md, charts/", markup=False)
+
+
+@app.command("draw", hidden=True)
+def draw(run: Annotated[Path, typer.Argument(help="a run's folder")]) -> None:
+    """What `report` and a run's end draw in a process of its own."""
+    pages(run, *read_run(run), _claims())
+
+
+@app.command("claims")
+def show_claims(
+    run: Annotated[Path | None, typer.Argument(help="a run's folder; without it the claims alone")] = None,
+    language: Annotated[str, typer.Option(help="en or ko")] = "en",
+) -> None:
+    """The claims and what decides each; with a run their verdicts."""
+    if language not in messages.LANGUAGES:
+        raise ConfigurationError([f"--language: {language!r} is unknown; known are {', '.join(messages.LANGUAGES)}"])
+    claims = _claims()
+    if run is None:
+        console.print(verdicts.listing(claims, language))
+        return
+    facts, cells = read_run(run)
+    found = judge.judged(facts, cells, read_starts_of(run), read_code_of(run), claims)
+    console.print(verdicts.grid(found, language))
+    console.print(f"{verdicts.counts(found, language)} {messages.scope(found.scope, language)}", markup=False)
+
+
+@app.command("schema")
+def write_schemas() -> None:
+    """The documented columns and fields of every output, into bench/schema/ (a test compares them)."""
+    for name, text in schema.files().items():
+        write_whole(ROOT / "bench" / "schema" / name, text)
 
 
 @app.command("compare")

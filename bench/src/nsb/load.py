@@ -1,19 +1,21 @@
-"""Reads the registry (contenders.toml, scenarios.toml) and reports every mistake at once, each with its file and key."""
+"""Reads the registry (contenders.toml, scenarios.toml) and claims.toml; reports every mistake at once, each with its file and key."""
 
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
 
-from nsb.model import Contender, Registry, Scenario, Service, Tier, Tool, twin_id
+from nsb.claims import Article, CapRule, Claim, Claims, Name, Rule, SlopeRule
+from nsb.model import Contender, Frozen, Registry, Scenario, Service, Tier, Tool, twin_id
 
 T = TypeVar("T")
 ModelT = TypeVar("ModelT", bound=BaseModel)
-EntryT = TypeVar("EntryT", Contender, Scenario)
+EntryT = TypeVar("EntryT", Contender, Scenario, Claim)
 
 
 class ConfigurationError(Exception):
@@ -74,10 +76,20 @@ def _validated(kind: type[ModelT], value: object, where: str, mistakes: list[str
     try:
         return kind.model_validate(value)
     except ValidationError as error:
-        for mistake in error.errors():
-            key = ".".join([where, *(str(part) for part in mistake["loc"])])
-            mistakes.append(f"{key}: {mistake['msg']}")
+        mistakes += [_readable(where, mistake) for mistake in error.errors()]
         return None
+
+
+def _readable(where: str, mistake: ErrorDetails) -> str:
+    """Key and sentence. pydantic puts the name of a rule into the path to its keys, where no reader of the file would look for it."""
+    loc = [str(part) for number, part in enumerate(mistake["loc"]) if number < 2 or mistake["loc"][number - 2] != "parts"]
+    key = ".".join([where, *loc])
+    if mistake["type"] == "union_tag_invalid":
+        known = mistake["ctx"]["expected_tags"].replace("'", "")
+        return f"{key}.rule: no rule is named {mistake['ctx']['tag']}; known are {known}"
+    if mistake["type"] == "union_tag_not_found":
+        return f"{key}.rule: is missing"
+    return f"{key}: {mistake['msg']}"
 
 
 def _tables(kind: type[ModelT], data: Mapping[str, Any], key: str, file: str, mistakes: list[str]) -> dict[str, ModelT]:
@@ -134,6 +146,114 @@ def _references(registry: Registry, root: Path) -> list[str]:
             if scenario not in registry.scenarios
         ]
     return mistakes
+
+
+# --- claims ---------------------------------------------------------------------------------------------------------
+
+
+class _Awaited(Frozen):
+    """What claims name and the registry does not have yet."""
+
+    contenders: list[Name]
+    scenarios: list[Name]
+
+
+def load_claims(folder: Path, registry: Registry) -> Claims:
+    """The claims below `folder` (the project's bench/), about what `registry` has or what they await.
+
+    Raises ConfigurationError with all mistakes of the file.
+    """
+    mistakes: list[str] = []
+    data = _read(folder / "claims.toml", {"awaited", "article", "claim"}, mistakes)
+    named = _named(data.get("article", {}))
+    articles = _tables(Article, {"article": named}, "article", "claims.toml", mistakes)
+    claims = _list(Claim, data, "claim", "claims.toml", mistakes)
+    nothing: dict[str, list[str]] = {"contenders": [], "scenarios": []}
+    awaited = _validated(_Awaited, data.get("awaited", nothing), "claims.toml: awaited", mistakes)
+    if awaited is not None:
+        unused = [] if mistakes else list(_unused(claims, awaited))  # what names it may be among the mistakes
+        mistakes += [mistake for claim in claims.values() for mistake in _claim_mistakes(claim, named, awaited, registry)]
+        mistakes += [*_arrived(awaited, registry), *unused]
+    if mistakes or awaited is None:
+        raise ConfigurationError(mistakes)
+    return Claims(articles=articles, claims=claims, awaited_contenders=awaited.contenders, awaited_scenarios=awaited.scenarios)
+
+
+def _named(tables: object) -> object:
+    """Each table with its own name as its id."""
+    if not isinstance(tables, dict):
+        return tables
+    return {name: {"id": name, **table} if isinstance(table, dict) else table for name, table in tables.items()}
+
+
+def _rules(claim: Claim) -> Iterator[tuple[str, Rule]]:
+    """Every rule with its key below the claim."""
+    places = [("", claim.parts)]
+    places += [(f"instead.{number}.", aside.parts) for number, aside in enumerate(claim.instead)]
+    places += [(f"also.{number}.", aside.parts) for number, aside in enumerate(claim.also)]
+    return ((f"{place}parts.{number}", rule) for place, rules in places for number, rule in enumerate(rules))
+
+
+def _contenders(rule: Rule) -> list[str]:
+    """That the rule names, in its order."""
+    sides = [getattr(rule, side) for side in ("contender", "other") if hasattr(rule, side)]
+    return [*sides, *getattr(rule, "contenders", [])]
+
+
+def _claim_mistakes(claim: Claim, articles: object, awaited: _Awaited, registry: Registry) -> Iterator[str]:
+    """What a claim names must be there or awaited, and what a rule asks for must be what its scenario measures."""
+    where = f"claims.toml: claim[{claim.id}]"
+    if isinstance(articles, dict) and claim.article not in articles:
+        yield f"{where}.article: no article is named {claim.article}"
+    proper = {contender.id for contender in registry.contenders.values() if contender.copy_of is None}
+    for key, rule in _rules(claim):
+        names = _contenders(rule)
+        scenario: str | None = getattr(rule, "scenario", None)
+        yield from (
+            f"{where}.{key}: no contender is named {name}" for name in names if name not in proper and name not in awaited.contenders
+        )
+        yield from (f"{where}.{key}: {name} is named twice" for name in sorted(set(names)) if names.count(name) > 1)
+        if scenario in registry.scenarios:
+            yield from (f"{where}.{key}: {mistake}" for mistake in _misfits(rule, registry.scenarios[scenario]))
+        elif scenario is not None and scenario not in awaited.scenarios:
+            yield f"{where}.{key}.scenario: no scenario is named {scenario}"
+
+
+def _misfits(rule: Rule, scenario: Scenario) -> Iterator[str]:
+    """Figures that a scenario does not have, or that say nothing there."""
+    metric = getattr(rule, "metric", None)
+    closed = scenario.model == "closed" and not scenario.levels
+    if (isinstance(rule, SlopeRule) or metric == "memory") and not scenario.levels:
+        yield f"memory per request in flight needs a scenario with levels, and {scenario.id} has none"
+    if (isinstance(rule, CapRule) or metric in ("throughput", "capacity")) and not closed:
+        yield f"throughput needs a closed scenario without levels: in {scenario.id} the load decides it"
+    if metric in ("p50", "p90", "p99") and scenario.levels:
+        yield f"latency is that of one load, and {scenario.id} has levels"
+    if metric == "cpu" and scenario.model == "closed":
+        yield f"CPU per request is compared at equal rates only, and {scenario.id} has no rate"
+    if isinstance(rule, CapRule) and scenario.hold_ms == 0:
+        yield f"a cap is servers ÷ hold, and {scenario.id} holds nothing"
+    if isinstance(rule, CapRule) and rule.cap == "pool" and scenario.holds != "pool":
+        yield f"{scenario.id} does not hold a connection of the pool"
+
+
+def _arrived(awaited: _Awaited, registry: Registry) -> Iterator[str]:
+    """What is there is awaited no longer."""
+    there = {*registry.contenders, *registry.scenarios}
+    for kind, names in awaited:
+        yield from (f"claims.toml: awaited.{kind}: {name} is there now: take it off" for name in names if name in there)
+        yield from (f"claims.toml: awaited.{kind}: {name} is there twice" for name in sorted(set(names)) if names.count(name) > 1)
+
+
+def _unused(claims: Mapping[str, Claim], awaited: _Awaited) -> Iterator[str]:
+    """What no claim names is not awaited."""
+    rules = [rule for claim in claims.values() for _, rule in _rules(claim)]
+    used = {name for rule in rules for name in (*_contenders(rule), getattr(rule, "scenario", None))}
+    for kind, names in awaited:
+        yield from (f"claims.toml: awaited.{kind}: {name} is named by no claim: take it off" for name in names if name not in used)
+
+
+# --- what the command line asks for ------------------------------------------------------------------------------------
 
 
 def chosen(option: str, text: str, known: Mapping[str, T], default: list[str], everything: list[str] | None = None) -> list[str]:

@@ -72,6 +72,8 @@ class Service(Frozen):
     """What the bare program needs beyond `build`."""
     sources: list[str] = []
     """Further folders that it is built from."""
+    code: list[str] = []
+    """Globs in its folder that name the sources of the running program, whose size is told beside the results; `!` leaves out again."""
     bare: list[str] | None = None
     """Starts a bare program of the same framework that answers /hello on $PORT (`just bare`); each contender's environment is passed on."""
 

@@ -6,26 +6,32 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal
 
+from pydantic import Field
+
 from nsb.analysis.stats import Contrast, Interval, contrast, deviation, hodges_lehmann, holm, rounds_to_decide
 from nsb.analysis.table import latest
-from nsb.model import Cell, Frozen, Headline
+from nsb.model import Cell, Frozen, Metric
 
 LEAST_ROUNDS = 5
 """Below it no verdict."""
 RANK_ROUNDS = 8
 """From here on the Hodges–Lehmann interval must agree."""
 
-Unit = Literal["ratio", "ms"]
-"""What a pair's x is: the ln of a ratio, or a difference in ms."""
-MARGINS: dict[Unit, float] = {"ratio": 0.10, "ms": 1.0}
-"""What still counts as equal: 10 %, and the whole millisecond of k6's clock."""
+Unit = Literal["ratio", "ms", "KiB"]
+"""What a pair's x is: the ln of a ratio, or a difference in ms, or in KiB for slopes of memory, which may be zero or below."""
+MARGINS: dict[Unit, float] = {"ratio": 0.10, "ms": 1.0, "KiB": 4.0}
+"""What still counts as equal: 10 %, the whole millisecond of k6's clock, and the page that memory is counted in."""
+LATENCIES: frozenset[Metric] = frozenset({"p50", "p90", "p99"})
 
 Outcome = Literal["higher", "lower", "equal", "undecided"]
 Reason = Literal["too_few_rounds", "no_twin", "twin_failed", "straddles", "unsteady"]
 
 
 class Paired(Frozen):
-    """Two sides, round by round: x is ln(a/b), or a − b in ms, of the rounds that both have."""
+    """Two sides, round by round: x is ln(a/b), or a − b in ms or KiB, of the rounds that both have.
+
+    Of one side beside a value, x is ln(a/value), or a itself in ms or KiB.
+    """
 
     name: str
     unit: Unit
@@ -33,7 +39,7 @@ class Paired(Frozen):
 
 
 class Gate(Frozen):
-    """What the twin says about the scenario and the metric; `reason` is None where the gate is open. Bounds as ratio or ms, 95 %."""
+    """What the twin says about the scenario and the metric; `reason` is None where the gate is open. Bounds at 95 %."""
 
     reason: Literal["no_twin", "twin_failed"] | None
     rounds: int = 0
@@ -51,13 +57,21 @@ class Question(Frozen):
     pair: Paired
     gate: Gate
     asks: Literal["difference", "equality"] = "difference"
+    border: float = 0.0
+    """What x is held against, in its own unit: ln(ratio), ms or KiB."""
     margin: float | None = None
-    """0.10 for ±10 %, or ms; None: MARGINS."""
+    """0.10 for ±10 %, or ms, or KiB; None: MARGINS."""
     primary: bool = True
+    least_rounds: int = Field(default=LEAST_ROUNDS, ge=LEAST_ROUNDS)
+
+    @property
+    def beyond(self) -> list[float]:
+        """x from the border on: what decides."""
+        return [value - self.border for value in self.pair.x.values()]
 
 
 class Verdict(Frozen):
-    """An answer with all that it rests on. Values and bounds are ratios or ms, as `unit` says; bounds are None below two rounds."""
+    """An answer with all that it rests on. Values and bounds are ratios, ms or KiB, as `unit` says; bounds are None below two rounds."""
 
     name: str
     unit: Unit
@@ -76,40 +90,58 @@ class Verdict(Frozen):
     """The Hodges–Lehmann interval, unadjusted, from eight rounds on: 95 %, or 90 % where equality is asked."""
     rank_high: float | None
     agree: float | None
-    """The share of rounds that lie on the side of the mean; where equality is asked, within the margin."""
+    """The share of rounds that lie on the mean's side of the border; where equality is asked, within the margin."""
     sign_holds: bool | None
-    """Whether the mean keeps its sign whichever round is left out."""
+    """Whether the mean stays on its side of the border whichever round is left out."""
     gate: Gate
     outcome: Outcome
+    """Higher and lower than the border, or, where equality is asked, than the margin around it."""
     reason: Reason | None
     rounds_needed: int | None
     """Where more rounds would help: how many decide the seen mean at the seen deviation with 80 % power; None above 100."""
 
 
-def series(cells: Iterable[Cell], scenario: str, contender: str, metric: Headline) -> dict[int, float]:
-    """Round → value in the unit of the metric (table.UNITS), over the last attempts that are valid: bounds are no values.
+def series(cells: Iterable[Cell], scenario: str, contender: str, metric: Metric) -> dict[int, float]:
+    """Round → value in the unit of the metric (model.METRIC_UNITS), over the last attempts that are valid: bounds are no values.
 
     Memory has none at all where it did not grow in one of them: the rounds in which it did would tell too much.
     """
     found = latest(cell for cell in cells if cell.scenario == scenario and cell.contender == contender)
-    values = {cell.round: cell.headline(metric) for cell in found if cell.status == "valid"}
-    known = {round_: value for round_, value in values.items() if value is not None and value > 0}
-    return {} if metric == "memory" and len(known) < len(values) else known
+    figures = {cell.round: cell.metric(metric) for cell in found if _is_value(cell, metric)}
+    known = {round_: value for round_, value in figures.items() if value is not None and value > 0}
+    return {} if metric == "memory" and len(known) < len(figures) else known
 
 
-def unit(run: Mapping[str, Any], scenario: str, metric: Headline) -> Unit:
+def _is_value(cell: Cell, metric: Metric) -> bool:
+    """A capacity is one too where k6 was the limit and the second generator was not."""
+    again = metric == "capacity" and cell.counts and cell.second is not None and cell.second.status == "valid"
+    return cell.status == "valid" or again
+
+
+def slopes(cells: Iterable[Cell], scenario: str, contender: str) -> dict[int, float]:
+    """Round → KiB per request in flight as it was found, zero or below too, over the last attempts that are valid."""
+    found = latest(cell for cell in cells if cell.scenario == scenario and cell.contender == contender)
+    return {cell.round: cell.memory_slope.kib for cell in found if cell.status == "valid" and cell.memory_slope is not None}
+
+
+def values(cells: Iterable[Cell], scenario: str, contender: str, metric: Metric, as_: Unit) -> dict[int, float]:
+    """Round → what enters x: in KiB the slopes as they are, else the metric's series."""
+    return slopes(cells, scenario, contender) if as_ == "KiB" else series(cells, scenario, contender, metric)
+
+
+def unit(run: Mapping[str, Any], scenario: str, metric: Metric) -> Unit:
     """Latency of an open scenario is compared in ms: a clock of whole milliseconds tells it from the schedule.
 
     So below one the ratio is the clock's, and above a hold it is that of the hold to itself.
     """
-    return "ms" if metric == "p50" and run["plan"]["models"][scenario] == "open" else "ratio"
+    return "ms" if metric in LATENCIES and run["plan"]["models"][scenario] == "open" else "ratio"
 
 
-def paired(run: Mapping[str, Any], cells: Iterable[Cell], a: str, b: str, scenario: str, metric: Headline) -> Paired:
-    """Contender a over (or minus) contender b."""
+def paired(run: Mapping[str, Any], cells: Iterable[Cell], a: str, b: str, scenario: str, metric: Metric, as_: Unit | None = None) -> Paired:
+    """Contender a over (or minus) contender b, in the unit asked for; None: the one that `unit` says. KiB is for memory alone."""
     kept = list(cells)
-    first, second = series(kept, scenario, a, metric), series(kept, scenario, b, metric)
-    as_ = unit(run, scenario, metric)
+    as_ = as_ or unit(run, scenario, metric)
+    first, second = (values(kept, scenario, name, metric, as_) for name in (a, b))
     x = {
         round_: math.log(value / second[round_]) if as_ == "ratio" else value - second[round_]
         for round_, value in sorted(first.items())
@@ -118,13 +150,20 @@ def paired(run: Mapping[str, Any], cells: Iterable[Cell], a: str, b: str, scenar
     return Paired(name=f"{scenario} · {a} : {b} · {metric}", unit=as_, x=x)
 
 
+def beside(cells: Iterable[Cell], contender: str, scenario: str, metric: Metric, value: float, as_: Unit) -> Paired:
+    """A contender's own figure beside a value: ln(figure/value), or the figure itself in ms or KiB, to be held against the value."""
+    found = sorted(values(cells, scenario, contender, metric, as_).items())
+    x = {round_: math.log(figure / value) if as_ == "ratio" else figure for round_, figure in found}
+    return Paired(name=f"{scenario} · {contender} : {value:g} · {metric}", unit=as_, x=x)
+
+
 def twins(run: Mapping[str, Any]) -> dict[str, str]:
     """Twin → original."""
     return {name: control["of"] for name, control in run["plan"].get("controls", {}).items() if control["kind"] == "twin"}
 
 
 def gate(twin: Paired | None, margin: float | None = None) -> Gate:
-    """The gate is open where the twin's own 95 % t interval holds 1 and its ratio lies within the margin of 1 (in ms: holds 0, within ms).
+    """The gate is open where the twin's own 95 % t interval holds 1 and its ratio is within the margin of 1 (in ms and KiB: the same of 0).
 
     A twin of fewer than five rounds knows nothing: that is no twin.
     """
@@ -142,16 +181,18 @@ def gate(twin: Paired | None, margin: float | None = None) -> Gate:
     )
 
 
-def gate_of(run: Mapping[str, Any], cells: Iterable[Cell], scenario: str, metric: Headline, margin: float | None = None) -> Gate:
-    """The gate of a run for a scenario and a metric: of several twins each must pass."""
+def gate_of(
+    run: Mapping[str, Any], cells: Iterable[Cell], scenario: str, metric: Metric, margin: float | None = None, as_: Unit | None = None
+) -> Gate:
+    """The gate of a run for a scenario and a metric: of several twins each must pass. Margin and unit are those of the question."""
     kept = list(cells)
-    gates = [gate(paired(run, kept, name, of, scenario, metric), margin) for name, of in twins(run).items()]
+    gates = [gate(paired(run, kept, name, of, scenario, metric, as_), margin) for name, of in twins(run).items()]
     known = [found for found in gates if found.reason != "no_twin"]
     return next((found for found in known if found.reason), known[0] if known else next(iter(gates), NO_TWIN))
 
 
 def band(unit: Unit, margin: float | None = None) -> float:
-    """The margin in the unit of x: ±ln(1 + margin), or ±ms."""
+    """The margin in the unit of x: ±ln(1 + margin), or ±ms, or ±KiB."""
     width = MARGINS[unit] if margin is None else margin
     return math.log1p(width) if unit == "ratio" else width
 
@@ -163,26 +204,37 @@ def shown(x: float, unit: Unit) -> float:
 def judge(questions: Sequence[Question]) -> list[Verdict]:
     """One verdict for each question, in their order.
 
-    Holm's family are the primary questions that the run can decide: both sides have five rounds and there is a twin. Whether the twin
-    passed does not shrink the family: that is known from the same data only.
+    Holm's family are the primary questions that the run can decide: both sides have five rounds (or what the question asks for) and there
+    is a twin. Whether the twin passed does not shrink the family: that is known from the same data only.
     """
-    family = [i for i, q in enumerate(questions) if q.primary and len(q.pair.x) >= LEAST_ROUNDS and q.gate.reason != "no_twin"]
-    adjusted = holm([contrast(list(questions[i].pair.x.values())).p_value for i in family])
-    levels = dict(zip(family, adjusted, strict=True))
+    family = [
+        i for i, q in enumerate(questions) if q.primary and len(q.pair.x) >= q.least_rounds and q.gate.reason != "no_twin"
+    ]  # fmt: skip
+    levels = dict(zip(family, holm([_p_value(questions[i]) for i in family]), strict=True))
     return [_verdict(question, levels.get(i, 0.95)) for i, question in enumerate(questions)]
 
 
+def _p_value(q: Question) -> float:
+    """Two-sided: that x is at the border; where equality is asked, that it is still within the margin, which is what refutes it."""
+    found = contrast(q.beyond)
+    if q.asks == "difference":
+        return found.p_value
+    outside = abs(found.mean) - band(q.pair.unit, q.margin)
+    return Contrast(outside, found.error, found.df).p_value if outside > 0 else 1.0
+
+
 def _verdict(q: Question, level: float) -> Verdict:
-    x = list(q.pair.x.values())
+    x = q.beyond
     n = len(x)
     found = contrast(x) if n > 1 else None
     around = found.interval(level) if found else None
     ninety = found.interval(0.90) if found else None
     ranks = hodges_lehmann(x, 0.90 if q.asks == "equality" else 0.95) if n >= RANK_ROUNDS else None
     mean = sum(x) / n if x else None
-    reason: Reason | None = "too_few_rounds" if n < LEAST_ROUNDS else q.gate.reason
+    few = n < q.least_rounds
+    reason: Reason | None = "too_few_rounds" if few else q.gate.reason
     outcome: Outcome = "undecided"
-    needed = LEAST_ROUNDS if n < LEAST_ROUNDS else None
+    needed = q.least_rounds if few else None
     sign_holds = sign_survives(x) if n > 1 else None
     if reason is None and found and around and ninety:
         outcome, reason = _decide(q, around, ninety, ranks, bool(sign_holds))
@@ -190,7 +242,7 @@ def _verdict(q: Question, level: float) -> Verdict:
             needed = _rounds_needed(q, found, deviation(x), level, n)
 
     def as_shown(value: float | None) -> float | None:
-        return None if value is None else shown(value, q.pair.unit)
+        return None if value is None else shown(value + q.border, q.pair.unit)
 
     return Verdict(
         name=q.pair.name,
@@ -216,23 +268,23 @@ def _verdict(q: Question, level: float) -> Verdict:
 
 
 def _decide(q: Question, around: Interval, ninety: Interval, ranks: Interval | None, sign_holds: bool) -> tuple[Outcome, Reason | None]:
-    """A difference: the adjusted interval excludes zero. Equality: the 90 % interval lies inside the margin; it is refuted where the
-    adjusted interval lies wholly outside. The intervals of the ranks, where there are any, must say the same."""
-    border = 0.0
+    """A difference: the adjusted interval excludes the border. Equality: the 90 % interval lies inside the margin around it; it is refuted
+    where the adjusted interval lies wholly outside. The intervals of the ranks, where there are any, must say the same."""
+    margin = 0.0
     if q.asks == "equality":
-        border = band(q.pair.unit, q.margin)
-        if ninety.within(border):
-            return ("equal", None) if ranks is None or ranks.within(border) else ("undecided", "unsteady")
-    side = _side(around, border)
+        margin = band(q.pair.unit, q.margin)
+        if ninety.within(margin):
+            return ("equal", None) if ranks is None or ranks.within(margin) else ("undecided", "unsteady")
+    side = _side(around, margin)
     if side is None:
         return "undecided", "straddles" if sign_holds or q.asks == "equality" else "unsteady"
-    return (side, None) if ranks is None or _side(ranks, border) == side else ("undecided", "unsteady")
+    return (side, None) if ranks is None or _side(ranks, margin) == side else ("undecided", "unsteady")
 
 
-def _side(interval: Interval, border: float) -> Literal["higher", "lower"] | None:
-    if interval.low > border:
+def _side(interval: Interval, margin: float) -> Literal["higher", "lower"] | None:
+    if interval.low > margin:
         return "higher"
-    return "lower" if interval.high < -border else None
+    return "lower" if interval.high < -margin else None
 
 
 def sign_survives(x: Sequence[float]) -> bool:
@@ -253,9 +305,9 @@ def _agree(q: Question, x: Sequence[float], mean: float | None) -> float | None:
 
 
 def _rounds_needed(q: Question, found: Contrast, s: float, level: float, n: int) -> int | None:
-    """From the seen mean to the nearest border that decides, at the level that decides there."""
+    """From the seen mean to the nearest edge that decides, at the level that decides there."""
     adjusted = (1 + level) / 2
     if q.asks == "difference":
         return rounds_to_decide(abs(found.mean), s, adjusted, n)
-    beyond = abs(found.mean) - band(q.pair.unit, q.margin)
-    return rounds_to_decide(beyond, s, adjusted, n) if beyond > 0 else rounds_to_decide(-beyond, s, 0.95, n)
+    outside = abs(found.mean) - band(q.pair.unit, q.margin)
+    return rounds_to_decide(outside, s, adjusted, n) if outside > 0 else rounds_to_decide(-outside, s, 0.95, n)

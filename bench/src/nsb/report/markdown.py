@@ -7,8 +7,11 @@ from typing import Any
 
 from nsb.analysis.controls import Control
 from nsb.analysis.table import Entry, Second, Table
+from nsb.claims import Judgement
+from nsb.report import claims as verdicts
 from nsb.report import controls as controls_
 from nsb.report import fairness, starts, words
+from nsb.report.messages import Language
 
 
 def table_block(table: Table) -> str:
@@ -75,16 +78,21 @@ def _footprint(table: Table) -> str:
 
 
 BEGIN, END = "<!-- result:begin", "<!-- result:end -->"
+READMES: dict[str, Language] = {"README.md": "en", "README.ko.md": "ko"}
 
 
-def readme_block(table: Table, run: dict[str, Any], folder: str) -> str:
-    """What stands between the markers of the README: the table of a committed run, its legend and its machine."""
+def readme_block(table: Table, run: dict[str, Any], folder: str, judgement: Judgement, language: Language) -> str:
+    """What stands between the markers of the README: the table of a committed run, its legend, its verdicts and its machine."""
     host = run["host"]
     return "\n".join(
         [
             "",
             table_block(table),
             *(f"<sub>{line}</sub>  " for line in words.legend(table)),
+            "",
+            verdicts.counts(judgement, language),
+            "",
+            verdicts.summary(judgement, language),
             f"<sub>{host['cpu']}, {host['cores']} cores, {run['database']['kind']} {run['database']['version']}, "
             f"{run['started_at'][:10]}; raw data and doubts: [{folder}]({folder}/table.md).</sub>",
             "",

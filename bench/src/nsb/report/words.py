@@ -19,6 +19,11 @@ def number(value: float) -> str:
     return f"{value:.1f}" if value >= 10 else f"{value:.2f}"
 
 
+def count(of: int, noun: str) -> str:
+    """`1 round`, `6 rounds`."""
+    return f"{of} {noun}{'' if of == 1 else 's'}"
+
+
 def figure(entry: Entry | Second) -> str:
     """`52.1`, `≥13,200` for a lower bound, `≤3.20` for an upper one, `98.0/s†` for a rate that was not sustained, `?` for a doubt."""
     if entry.figure is None:

@@ -179,14 +179,14 @@ def read_starts_of(folder: Path) -> list[Start]:
         raise JournalError(f"{folder}: {error}") from None
 
 
-def write_whole(file: Path, text: str) -> None:
-    """The file with its new text on the disk, or as it was. Raises JournalError."""
+def write_whole(file: Path, content: str | bytes) -> None:
+    """The file with its new content on the disk, or as it was. Raises JournalError."""
     unfinished = file.with_name(f"{file.name}.unfinished")
     with undisturbed():
         try:
             try:
-                with unfinished.open("w", encoding="utf-8") as out:
-                    out.write(text)
+                with unfinished.open("wb") as out:
+                    out.write(content.encode() if isinstance(content, str) else content)
                     out.flush()
                     os.fsync(out.fileno())
                 unfinished.replace(file)

@@ -1,25 +1,103 @@
-"""Writes a run's outputs from its raw data alone."""
+"""Writes a run's outputs from its raw data alone. The same data give the same bytes."""
 
 from __future__ import annotations
 
+import sys
+import tempfile
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from nsb.analysis import claims as judge
 from nsb.analysis import controls
 from nsb.analysis import table as tables
+from nsb.analysis.code import Code, read_code
+from nsb.analysis.dominance import dominance
+from nsb.claims import Claims, Judgement
 from nsb.model import Cell, to_json
+from nsb.report import claims as verdicts
 from nsb.report import csv, markdown
 from nsb.report.controls import sentences
-from nsb.running.journal import read_starts_of, write_whole
+from nsb.report.messages import LANGUAGES
+from nsb.running.journal import JournalError, read_starts_of, write_whole
+from nsb.running.process import run as run_program
+
+CODE = "code.json"
 
 
-def outputs(folder: Path, run: dict[str, Any], cells: Sequence[Cell]) -> tuple[tables.Table, list[str]]:
-    """table.md, table.csv and table.json; returns the table and what the controls say. The same data give the same bytes."""
-    table = tables.make(run, cells, read_starts_of(folder))
+@dataclass(frozen=True)
+class Written:
+    """What the outputs say, for the screen."""
+
+    table: tables.Table
+    controls: list[str]
+    judgement: Judgement
+
+
+def outputs(folder: Path, run: dict[str, Any], cells: Sequence[Cell], claims: Claims) -> Written:
+    """table.md, table.csv, table.json, claims.md and claims.json. Raises JournalError."""
+    starts = read_starts_of(folder)
+    table = tables.make(run, cells, starts)
     beside = controls.compare(run, cells)
+    judgement = judge.judged(run, cells, starts, read_code_of(folder), claims)
     write_whole(folder / "table.md", markdown.page(table, run, beside))
     write_whole(folder / "table.csv", csv.text(table))
     compared = [control.model_dump(mode="json") for control in beside]
     write_whole(folder / "table.json", to_json({**table.model_dump(mode="json"), "compared_controls": compared}))
-    return table, sentences(beside)
+    write_whole(folder / "claims.md", verdicts.page(judgement))
+    write_whole(folder / "claims.json", to_json(judgement.model_dump(mode="json", by_alias=True)))
+    return Written(table, sentences(beside), judgement)
+
+
+def blog(folder: Path, run: dict[str, Any], cells: Sequence[Cell], claims: Claims) -> None:
+    """blog.en.md, blog.ko.md and the charts that they show. Raises JournalError."""
+    _drawn(folder, run, cells, claims, page=False)
+
+
+def pages(folder: Path, run: dict[str, Any], cells: Sequence[Cell], claims: Claims) -> None:
+    """The same and report.html. Raises JournalError."""
+    _drawn(folder, run, cells, claims, page=True)
+
+
+def drawn_apart(folder: Path) -> str | None:
+    """`pages` in a process of its own: drawing needs more memory than a harness should hold. None, or why it failed."""
+    with tempfile.TemporaryDirectory(prefix="nsb-") as scratch:
+        log = Path(scratch) / "draw.log"
+        if run_program("draw", [sys.executable, "-m", "nsb", "draw", str(folder)], log) == 0:
+            return None
+        return " ".join(log.read_text(encoding="utf-8", errors="replace").split()[-60:]) or "no reason was given"
+
+
+def _drawn(folder: Path, run: dict[str, Any], cells: Sequence[Cell], claims: Claims, page: bool) -> None:
+    from nsb.report import blog as posts  # drawing takes some seconds to import, which no other verb should wait for
+    from nsb.report import charts, html
+
+    starts, code = read_starts_of(folder), read_code_of(folder)
+    table = tables.make(run, cells, starts)
+    judgement = judge.judged(run, cells, starts, code, claims)
+    matrix = dominance(run, cells, starts, code)
+    drawn = charts.charts(table, run, cells, starts)
+    (folder / "charts").mkdir(exist_ok=True)
+    for chart in drawn:
+        for language in LANGUAGES:
+            write_whole(folder / "charts" / f"{chart.id}.{language}.svg", charts.svg(chart, language))
+            picture = charts.png(chart, language)
+            if picture is not None:  # None: this machine has no font for the language's letters
+                write_whole(folder / "charts" / f"{chart.id}.{language}.png", picture)
+    for language in LANGUAGES:
+        write_whole(folder / f"blog.{language}.md", posts.post(language, table, run, judgement, matrix, code, drawn))
+    if page:
+        write_whole(
+            folder / "report.html", html.page(table, run, cells, starts, judgement, matrix, code, drawn, charts.bundle(), claims.articles)
+        )
+
+
+def read_code_of(folder: Path) -> Code | None:
+    """The sizes of the sources; None for a run in which they were not counted. Raises JournalError."""
+    try:
+        return read_code((folder / CODE).read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError) as error:
+        raise JournalError(f"{folder / CODE}: {error}") from None

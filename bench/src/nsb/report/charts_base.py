@@ -1,0 +1,240 @@
+"""What all charts share: their shape, their colours, axes, tooltips and heads. Pure."""
+
+from __future__ import annotations
+
+import math
+import unicodedata
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import altair as alt
+
+from nsb.analysis.starts import Start
+from nsb.analysis.table import Table
+from nsb.claims import Said
+from nsb.model import Cell
+from nsb.report import messages
+from nsb.report.charts_points import shown
+from nsb.report.charts_words import both, word
+from nsb.report.messages import LANGUAGES, Language
+
+Kind = Literal["heat", "intervals", "latency", "roles", "memory", "warm-up", "starts"]
+Spec = dict[str, Any]
+
+PALETTE = ("#1f83c9", "#d1590c", "#0a8f80", "#d0417f", "#8a7500", "#8765d1", "#7f7f7f", "#3f9142")
+"""By the order of contenders; contrast of at least 3.6 to white and to near black. Colour is never alone: names or shapes say it too."""
+SHAPES = ("circle", "square", "diamond", "triangle-up", "cross")
+NEUTRAL = "#8a8a8a"
+"""Readable on light and on dark."""
+LOG_FROM = 8.0
+"""An axis is logarithmic where the largest value is at least this many times the smallest."""
+NARROW = 60
+"""Columns of the sentences above a chart: a page may be a phone's."""
+ROWS = alt.NamedData("rows")
+"""The data of a chart, by their name in its spec."""
+DOUBTS_TOLD = 2
+"""In a tooltip; every doubt stands beside the table."""
+
+
+@dataclass(frozen=True)
+class Chart:
+    """A chart in both languages. `columns` and `rows` are the same as a table, `alt` says in a sentence what is to be seen."""
+
+    id: str
+    title: Said
+    alt: Said
+    specs: Mapping[Language, Spec]
+    """Vega-Lite with its data, as wide as its container, without background and colours of text and axes (`charts.config`)."""
+    columns: list[Said]
+    rows: list[list[str]]
+    notes: tuple[Said, ...] = ()
+    """The scope, and how to read it: the subtitle, in whole sentences."""
+    kind: Kind = "intervals"
+    scenario: str | None = None
+    least_px: int = 280
+    """Below this width it is no longer readable: let it scroll."""
+
+
+@dataclass(frozen=True)
+class Source:
+    """What every chart is made from."""
+
+    table: Table
+    run: Mapping[str, Any]
+    cells: Sequence[Cell]
+    starts: Sequence[Start]
+
+    def colour(self, contender: str) -> str:
+        return PALETTE[self.table.contenders.index(contender) % len(PALETTE)]
+
+    def shape(self, contender: str) -> str:
+        return SHAPES[self.table.contenders.index(contender) % len(SHAPES)]
+
+    def scope(self, language: Language) -> str:
+        host = self.run["host"]
+        return word(
+            "scope", language, tier=self.table.tier, rounds=messages.rounds(self.table.rounds, language), profile=self.table.profile,
+            cpu=host["cpu"], cores=messages.cores(host["cores"], language), date=self.run["started_at"][:10],
+            commit=host["commit"][:12] or messages.text("unknown", language),
+        )  # fmt: skip
+
+    @property
+    def one_round(self) -> bool:
+        return self.table.rounds == 1
+
+
+@dataclass(frozen=True)
+class View:
+    """Layers over ROWS, and these rows: apart, since altair looks through data each time that it copies a chart."""
+
+    layers: alt.LayerChart | alt.FacetChart
+    rows: list[dict[str, Any]]
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """A chart but for its languages."""
+
+    id: str
+    kind: Kind
+    title: Said
+    sentence: Said
+    """Its alternative in words."""
+    notes: list[str]
+    """Keys of the sentences on how to read it."""
+    draw: Callable[[Language], View]
+    columns: list[Said]
+    rows: list[list[str]]
+    scenario: str | None = None
+    least_px: int = 280
+    height: int | alt.Step = field(default_factory=lambda: alt.Step(22))
+
+
+def made(of: Source, drawing: Drawing) -> Chart:
+    notes = (Said(en=of.scope("en"), ko=of.scope("ko")), *(both(note) for note in drawing.notes))
+    return Chart(
+        id=drawing.id, title=drawing.title, alt=drawing.sentence, columns=drawing.columns, rows=drawing.rows, notes=notes,
+        kind=drawing.kind, scenario=drawing.scenario, least_px=drawing.least_px,
+        specs={language: _spec(drawing, notes, language) for language in LANGUAGES},
+    )  # fmt: skip
+
+
+def _spec(drawing: Drawing, notes: Sequence[Said], language: Language) -> Spec:
+    title = alt.TitleParams(spoken(drawing.title, language), subtitle=lines_of(notes, language, NARROW))
+    view = drawing.draw(language)
+    made = view.layers.properties(title=title, description=spoken(drawing.sentence, language), width="container", height=drawing.height)
+    spec: Spec = made.to_dict()
+    del spec["config"]
+    return {**spec, "datasets": {"rows": view.rows, **spec.get("datasets", {})}}
+
+
+def spoken(said: Said, language: Language) -> str:
+    return said.en if language == "en" else said.ko
+
+
+def lines_of(notes: Sequence[Said], language: Language, columns: int) -> list[str]:
+    return [line for note in notes for line in wrapped(spoken(note, language), columns)]
+
+
+def wrapped(text: str, columns: int) -> list[str]:
+    """Lines of at most that many columns, a letter of Hangul being two wide: a chart's title does not wrap by itself."""
+    lines = [""]
+    for piece in text.split(" "):
+        longer = f"{lines[-1]} {piece}".strip()
+        if lines[-1] and sum(2 if unicodedata.east_asian_width(letter) in "WF" else 1 for letter in longer) > columns:
+            lines.append(piece)
+        else:
+            lines[-1] = longer
+    return lines
+
+
+# --- parts that charts share -----------------------------------------------------------------------------------------------------------
+
+
+def short(value: float) -> float:
+    """Four significant digits: more is neither known nor seen."""
+    return float(f"{value:.4g}")
+
+
+def ends_of(low: float | None, high: float | None) -> dict[str, float]:
+    """The ends of a line as a row has them; none where there is no spread."""
+    return {} if low is None or high is None else {"lo": short(low), "hi": short(high)}
+
+
+@dataclass(frozen=True)
+class Axis:
+    """The scale of a quantity: from zero, or logarithmic where values lie far apart; `room` is kept free at its end, as a share."""
+
+    low: float
+    high: float
+    is_log: bool
+
+    @classmethod
+    def over(cls, values: Sequence[float], room: float = 0.0) -> Axis:
+        low, high = min(values), max(values)
+        if low > 0 and high >= LOG_FROM * low:
+            span = (high / low) ** (1 / (1 - room))
+            return cls(low / span**0.04, low * span, True)
+        low = min(low, 0.0)
+        return cls(low, low + ((high - low) / (1 - room) or 1.0), False)
+
+    @property
+    def scale(self) -> alt.Scale:
+        return alt.Scale(type="log" if self.is_log else "linear", domain=[short(self.low), short(self.high)], nice=False)
+
+    def marks(self) -> alt.Axis:
+        """A logarithmic one has its ticks at 1, 2 and 5 alone."""
+        if not self.is_log:
+            return alt.Axis(tickCount=6, format=",~r")
+        tens = range(math.floor(math.log10(self.low)), math.ceil(math.log10(self.high)) + 1)
+        steps = (1, 2, 5) if self.high / self.low < 1000 else (1,)
+        values = [step * 10.0**ten for ten in tens for step in steps]
+        return alt.Axis(values=[short(value) for value in values if self.low <= value <= self.high], format=",~r")
+
+
+def axis_title(unit: str, axis: Axis, language: Language) -> str:
+    return word("axis.log", language, unit=unit) if axis.is_log else unit
+
+
+def spread_of(low: float | None, high: float | None, spread: str | None, language: Language) -> str:
+    if low is None or high is None or spread is None:
+        return word("spread.none", language)
+    return word(f"spread.{spread}", language, low=shown(low), high=shown(high))
+
+
+def told(doubts: Sequence[str], language: Language) -> str:
+    if not doubts:
+        return "–"
+    more = word("more", language, n=len(doubts) - DOUBTS_TOLD) if len(doubts) > DOUBTS_TOLD else ""
+    return "; ".join(doubts[:DOUBTS_TOLD]) + more
+
+
+def limit_of(limit: str | None, language: Language) -> str:
+    return messages.text(f"limit.{limit}", language) if limit else "–"
+
+
+def tooltip(language: Language, **fields: str) -> list[alt.Tooltip]:
+    """Field → key of its name."""
+    return [alt.Tooltip(f"{name}:N", title=_named(key, language)) for name, key in fields.items()]
+
+
+def _named(key: str, language: Language) -> str:
+    return messages.text(key, language) if key in messages.MESSAGES else word(key, language)
+
+
+def heads(*keys: str) -> list[Said]:
+    return [Said(en=_named(key, "en"), ko=_named(key, "ko")) for key in keys]
+
+
+def legend(**more: Any) -> alt.Legend:
+    return alt.Legend(orient="bottom", symbolOpacity=1.0, **more)
+
+
+def clickable() -> alt.Parameter:
+    """A click on a legend's entry shows it alone."""
+    return alt.selection_point(name="picked", fields=["name"], bind="legend")
+
+
+def joined(*parts: Said) -> Said:
+    return Said(en=" ".join(part.en for part in parts), ko=" ".join(part.ko for part in parts))

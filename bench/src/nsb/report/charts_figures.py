@@ -1,0 +1,321 @@
+"""Charts of the figures of the table: all beside the best, each scenario with its intervals, and the starts. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+import altair as alt
+
+from nsb.analysis.table import UNITS
+from nsb.claims import Said
+from nsb.report import messages
+from nsb.report.charts_base import (
+    NEUTRAL,
+    ROWS,
+    Axis,
+    Chart,
+    Drawing,
+    Source,
+    View,
+    axis_title,
+    ends_of,
+    heads,
+    joined,
+    legend,
+    limit_of,
+    made,
+    short,
+    spread_of,
+    told,
+    tooltip,
+)  # fmt: skip
+from nsb.report.charts_points import LESS_IS_BETTER, Beside, Dot, beside_best, dots, shown, start_dots
+from nsb.report.charts_words import both, word
+from nsb.report.messages import LANGUAGES, Language
+from nsb.report.words import number
+
+HEAT = ("#edf4fa", "#a9cce8", "#4f97cf", "#14579c", "#08264d")
+"""From the best to the furthest: lightness alone tells it."""
+
+
+# --- a: everything beside the best ------------------------------------------------------------------------------------------------------
+
+
+def heat(of: Source) -> Chart | None:
+    table = of.table
+    lines: dict[str, list[Beside]] = {}
+    for scenario in table.scenarios:
+        headline, found = dots(table, scenario)
+        for tool in dict.fromkeys(dot.tool for dot in found):
+            row = [dot for dot in found if dot.tool == tool]
+            lines[scenario if tool is None else f"{scenario} ({tool})"] = beside_best(row, LESS_IS_BETTER[headline])
+    if not lines:
+        return None
+    top = max([2.0, *(beside.times for row in lines.values() for beside in row if beside.times is not None)])
+
+    def draw(language: Language) -> View:
+        rows = [_heat_row(line, beside, top, language) for line, row in lines.items() for beside in row]
+        base = alt.Chart(ROWS).encode(
+            x=alt.X("name:N", sort=table.contenders, title=None, axis=alt.Axis(orient="top", labelAngle=-30, domain=False, ticks=False)),
+            y=alt.Y("line:N", sort=list(lines), title=None, axis=alt.Axis(domain=False, ticks=False, labelLimit=200)),
+            tooltip=tooltip(
+                language, line="head.scenario", name="head.contender", figure="head.value", times="head.ratio", rounds="head.rounds",
+                limit="head.limit", status="head.status", doubts="head.doubts",
+            ),
+        )  # fmt: skip
+        ratio = alt.Color(
+            "ratio:Q",
+            scale=alt.Scale(type="log", domain=[1, short(top)], range=list(HEAT)),
+            title=word("axis.ratio", language),
+            legend=legend(gradientLength=200, values=_ticks(top)),
+        )
+        known, unknown = base.transform_filter("isValid(datum.ratio)"), base.transform_filter("!isValid(datum.ratio)")
+        layers = alt.layer(
+            known.mark_rect(stroke=NEUTRAL, strokeWidth=0.5).encode(color=ratio),
+            unknown.mark_rect(fill=NEUTRAL, fillOpacity=0.15, stroke=NEUTRAL, strokeWidth=0.5),
+            known.mark_text(fontSize=11).encode(text="figure:N", color=alt.Color("ink:N", scale=None)),
+            unknown.mark_text(fontSize=11).encode(text="figure:N"),
+        ).resolve_scale(color="independent")
+        return View(layers, rows)
+
+    return made(of, Drawing(
+        id="heat", kind="heat", title=both("title.heat"), sentence=_heat_alt(lines), draw=draw,
+        notes=["read.heat", *_marks([beside.dot for row in lines.values() for beside in row]), *(["read.one"] if of.one_round else [])],
+        columns=[*heads("head.scenario"), *(Said(en=name, ko=name) for name in table.contenders)],
+        rows=[[line, *_heat_line(table.contenders, row)] for line, row in lines.items()],
+        least_px=120 + 62 * len(table.contenders), height=alt.Step(26),
+    ))  # fmt: skip
+
+
+def _heat_row(line: str, beside: Beside, top: float, language: Language) -> dict[str, Any]:
+    dot = beside.dot
+    row: dict[str, Any] = {
+        "line": line, "name": dot.contender, "figure": _says(dot, language), "times": _times(beside),
+        "rounds": word("of.rounds", language, n=dot.counted, all=dot.measured), "limit": limit_of(dot.limit, language),
+        "status": messages.text(f"status.{dot.status}", language), "doubts": told(dot.doubts, language),
+    }  # fmt: skip
+    if beside.times is not None:
+        row["ratio"] = short(beside.times)
+        row["ink"] = "#ffffff" if beside.times > top**0.42 else "#16222e"
+    return row
+
+
+def _times(beside: Beside) -> str:
+    if beside.times is None:
+        return "–"
+    return f"{'≥' if beside.at_least else ''}{number(beside.times)} ×"
+
+
+def _heat_line(contenders: Sequence[str], row: Sequence[Beside]) -> list[str]:
+    by_name = {beside.dot.contender: beside for beside in row}
+    shown = []
+    for name in contenders:
+        beside = by_name.get(name)
+        shown.append("" if beside is None else beside.dot.says if beside.times is None else f"{beside.dot.says} ({_times(beside)})")
+    return shown
+
+
+def _heat_alt(lines: Mapping[str, Sequence[Beside]]) -> Said:
+    """Who is best alone, by intervals that part it from all others; a row in which they overlap has no such one."""
+    known = {line: [beside for beside in row if beside.times is not None] for line, row in lines.items()}
+    known = {line: row for line, row in known.items() if row}
+    if not known:
+        return both("alt.heat_none")
+    alone: dict[str, list[str]] = {}
+    close = []
+    for line, row in known.items():
+        first = _best_alone(row)
+        if first is None:
+            close.append(line)
+        else:
+            alone.setdefault(first, []).append(line)
+    at, furthest = max(((line, max(row, key=_by_times)) for line, row in known.items()), key=lambda each: _by_times(each[1]))
+    named = ", ".join(f"{name} ({', '.join(won)})" for name, won in alone.items())
+    bounds = [line for line in lines if line not in known and any(beside.dot.bound for beside in lines[line])]
+    return joined(
+        both("alt.heat"),
+        *([both("alt.heat_alone", names=named)] if named else []),
+        *([both("alt.heat_close", scenarios=", ".join(close))] if close else []),
+        both("alt.heat_furthest", name=furthest.dot.contender, scenario=at, times=_times(furthest)),
+        *([both("alt.heat_bounds", scenarios=", ".join(bounds))] if bounds else []),
+    )
+
+
+def _by_times(beside: Beside) -> float:
+    return beside.times or 0.0
+
+
+def _best_alone(row: Sequence[Beside]) -> str | None:
+    """The one whose interval lies beyond those of all others on the better side. Halves of a round are no intervals."""
+    first = min(row, key=_by_times)
+    others = [beside.dot for beside in row if beside is not first]
+    if first.times != 1.0 or not others or any(beside.dot.spread != "interval" for beside in row):
+        return None
+    return first.dot.contender if all(_apart(first.dot, other) for other in others) else None
+
+
+def _apart(a: Dot, b: Dot) -> bool:
+    if a.low is None or a.high is None or b.low is None or b.high is None:
+        return False
+    return a.high < b.low or b.high < a.low
+
+
+def _ticks(top: float) -> list[float]:
+    return [value for value in (1, 1.5, 2, 3, 5, 10, 20, 50, 100, 200, 500, 1000) if value <= top]
+
+
+# --- b: the figures of a scenario with their intervals ------------------------------------------------------------------------------------
+
+
+def intervals(of: Source, scenario: str) -> Chart | None:
+    headline, found = dots(of.table, scenario)
+    if not any(dot.value is not None for dot in found):
+        return None
+    unit = {language: messages.unit(UNITS[headline], language) for language in LANGUAGES}
+    if headline != of.table.headlines[scenario]:
+        unit = {language: word("axis.answers", language) for language in LANGUAGES}
+    better: Literal["less", "more"] = "less" if LESS_IS_BETTER[headline] else "more"
+    spreads = {dot.spread for dot in found if dot.spread}
+    notes = ["read.halves"] if of.one_round else ["read.interval_mean" if headline == "memory" else "read.interval"]
+    notes += ["read.spread_mixed"] if not of.one_round and "halves" in spreads else []
+    notes += ["read.clock"] if headline == "p50" and of.run["plan"]["models"][scenario] == "open" else []
+    notes += ["read.bound"] if any(dot.bound for dot in found) else []
+    notes += _marks(found)
+    return made(of, Drawing(
+        id=f"intervals-{scenario}", kind="intervals", scenario=scenario, notes=notes,
+        title=Said(**{language: word("title.intervals", language, scenario=scenario, unit=unit[language]) for language in LANGUAGES}),
+        sentence=_dots_alt(found, {language: f"{scenario}, {unit[language]}" for language in LANGUAGES}, better),
+        draw=lambda language: _dots(of, found, unit[language], language, "head.rounds"),
+        columns=_dot_heads("head.rounds"), rows=_dot_rows(found),
+    ))  # fmt: skip
+
+
+def _dots(of: Source, found: Sequence[Dot], unit: str, language: Language, counted: str) -> View:
+    """A line for each figure: its interval, its point (an open arrow for a bound) and its number."""
+    known = [value for dot in found for value in (dot.value, dot.low, dot.high) if value is not None]
+    axis = Axis.over(known, room=0.2)
+    base = alt.Chart(ROWS).encode(
+        y=alt.Y("name:N", sort=[dot.label for dot in found], title=None, axis=alt.Axis(domain=False, ticks=False, labelLimit=200)),
+        tooltip=tooltip(
+            language, name="head.contender", says="head.value", spread="head.spread", rounds=counted, limit="head.limit",
+            status="head.status", doubts="head.doubts",
+        ),
+    )  # fmt: skip
+    drawn = base.transform_filter("isValid(datum.v)")
+    colour = alt.Color("colour:N", scale=None)
+    x = alt.X("v:Q", scale=axis.scale, title=axis_title(unit, axis, language), axis=axis.marks())
+    ranged = base.transform_filter("isValid(datum.lo)")
+    guide = ranged.mark_rule(strokeDash=[1, 3], color=NEUTRAL).encode(x=alt.X("from:Q", scale=axis.scale), x2="lo:Q")
+    line = ranged.mark_rule(strokeWidth=2, opacity=0.75).encode(x=alt.X("lo:Q", scale=axis.scale), x2="hi:Q", color=colour)
+    point = drawn.mark_point(size=70, strokeWidth=2, opacity=1).encode(
+        x=x, stroke=alt.Stroke("colour:N", scale=None), fill=alt.Fill("fill:N", scale=None), shape=alt.Shape("mark:N", scale=None)
+    )
+    figure = drawn.mark_text(align="left", dx=9, baseline="middle").encode(x=alt.X("end:Q", scale=axis.scale), text="says:N")
+    others = base.transform_filter("!isValid(datum.v)").mark_text(align="left", baseline="middle", fontStyle="italic").encode(
+        x=alt.value(6), text="says:N"
+    )  # fmt: skip
+    return View(alt.layer(guide, line, point, figure, others), [_dot_row(of, dot, axis, language) for dot in found])
+
+
+def _says(dot: Dot, language: Language) -> str:
+    """The figure, or a word for why there is none."""
+    if dot.counted or dot.status in ("valid", "censored"):
+        return dot.says
+    return messages.text(f"status.{dot.status}", language)
+
+
+def _marks(found: Sequence[Dot]) -> list[str]:
+    """The notes on the marks that their figures carry."""
+    said = "".join(dot.says for dot in found)
+    return [note for mark, note in (("†", "read.unsustained"), ("?", "read.doubt")) if mark in said]
+
+
+_MARKS = {None: "circle", "lower": "triangle-right", "upper": "triangle-left"}
+
+
+def _dot_row(of: Source, dot: Dot, axis: Axis, language: Language) -> dict[str, Any]:
+    colour = of.colour(dot.contender)
+    row: dict[str, Any] = {
+        "name": dot.label, "says": _says(dot, language), "limit": limit_of(dot.limit, language), "doubts": told(dot.doubts, language),
+        "rounds": word("of.rounds", language, n=dot.counted, all=dot.measured), "status": messages.text(f"status.{dot.status}", language),
+        "spread": spread_of(dot.low, dot.high, dot.spread, language),
+    }  # fmt: skip
+    if dot.value is None:
+        return row
+    ends = [value for value in (dot.value, dot.high) if value is not None]
+    return {
+        **row, **ends_of(dot.low, dot.high), "from": short(axis.low), "v": short(dot.value), "end": short(max(ends)),
+        "colour": colour, "fill": "transparent" if dot.bound else colour, "mark": _MARKS[dot.bound],
+    }  # fmt: skip
+
+
+def _dot_heads(counted: str) -> list[Said]:
+    return heads("head.contender", "head.value", "head.low", "head.high", counted, "head.limit", "head.status", "head.doubts")
+
+
+def _dot_rows(found: Sequence[Dot]) -> list[list[str]]:
+    return [
+        [
+            dot.label, dot.says, shown(dot.low), shown(dot.high), f"{dot.counted}/{dot.measured}",
+            dot.limit or "–", dot.status, "; ".join(dot.doubts) or "–",
+        ]
+        for dot in found
+    ]  # fmt: skip
+
+
+def _dots_alt(found: Sequence[Dot], what: Mapping[Language, str], better: Literal["less", "more"]) -> Said:
+    """Who is lowest and who is highest, by how much, and whether their intervals part them; and who is not in it."""
+    parts = []
+    for tool in dict.fromkeys(dot.tool for dot in found):  # figures of two generators do not compare
+        exact = [dot for dot in found if dot.tool == tool and dot.value is not None and dot.bound is None]
+        if len(exact) == 1:
+            said = {"low": exact[0].label, "low_value": shown(exact[0].value)}
+            parts.append(Said(**{language: word("alt.alone", language, what=what[language], **said) for language in LANGUAGES}))
+        elif exact:
+            low, high = (pick(exact, key=lambda dot: dot.value or 0.0) for pick in (min, max))
+            parts.append(Said(**{language: _extremes(low, high, what[language], better, language) for language in LANGUAGES}))
+    bounds = [dot.label for dot in found if dot.bound]
+    slow = [dot.label for dot in found if dot.value is None and dot.status == "censored"]
+    without = [dot.label for dot in found if dot.value is None and dot.status != "censored"]
+    for key, names in (("alt.bounds", bounds), ("alt.unsustained", slow), ("alt.without", without)):
+        parts += [both(key, names=", ".join(names))] if names else []
+    return joined(*parts)
+
+
+def _extremes(low: Dot, high: Dot, what: str, better: str, language: Language) -> str:
+    assert low.value is not None
+    assert high.value is not None
+    values = {
+        "what": what, "better": messages.text(f"better.{better}", language), "low": low.label, "high": high.label,
+        "low_value": shown(low.value), "high_value": shown(high.value), "times": number(high.value / low.value) if low.value > 0 else "–",
+    }  # fmt: skip
+    if low.spread == "halves" or high.spread == "halves" or low.high is None or high.low is None:
+        return word("alt.extremes_halves", language, **values)
+    return word("alt.extremes", language, **values, overlap=word("alt.overlap" if low.high >= high.low else "alt.apart", language))
+
+
+# --- start-up --------------------------------------------------------------------------------------------------------
+
+
+def start_ups(of: Source) -> list[Chart]:
+    drawn = []
+    for key, unit, which in (
+        ("ready", "axis.seconds", lambda found: found.ready_s),
+        ("pss", "axis.memory", lambda found: found.pss_mib),
+    ):
+        found = start_dots(of.table, which)
+        if found:
+            drawn.append(_start_up(of, key, unit, found))
+    return drawn
+
+
+def _start_up(of: Source, key: str, unit: str, found: Sequence[Dot]) -> Chart:
+    spreads = {dot.spread for dot in found}
+    return made(of, Drawing(
+        id=f"start-{key}", kind="starts", title=both(f"title.{key}"),
+        sentence=_dots_alt(found, {language: word(f"title.{key}", language) for language in LANGUAGES}, "less"),
+        draw=lambda language: _dots(of, found, word(unit, language), language, "head.starts"),
+        notes=[note for spread, note in (("interval", "read.start_interval"), ("range", "read.start_range")) if spread in spreads],
+        columns=_dot_heads("head.starts"), rows=_dot_rows(found),
+    ))  # fmt: skip

@@ -1,0 +1,185 @@
+"""claims.md, and the verdicts for READMEs and the terminal: each claim with its verdict, our figures and the article's. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich import box
+from rich.table import Table as Grid
+from rich.text import Text
+
+from nsb.analysis.judge import LATENCIES
+from nsb.claims import (
+    CapRule,
+    Claims,
+    Comparison,
+    FigureRule,
+    Judged,
+    JudgedAside,
+    JudgedClaim,
+    Judgement,
+    LimitRule,
+    Reported,
+    Row,
+    Said,
+    Verdict,
+)
+from nsb.report import messages
+from nsb.report.messages import Language, text
+from nsb.report.words import number
+
+_COLOURS: dict[Verdict, str] = {"SUPPORTED": "green", "REFUTED": "red", "UNDECIDED": "yellow", "NOT_MEASURED": "dim"}
+
+
+# --- in a line ----------------------------------------------------------------------------------------------------------------
+
+
+def of(said: Said, language: Language) -> str:
+    return said.en if language == "en" else said.ko
+
+
+def verdict(found: JudgedClaim | Judged, language: Language) -> str:
+    """`undecided: too few rounds`."""
+    word = text(f"verdict.{found.verdict}", language)
+    return f"{word}: {text(f'reason.{found.reason}', language)}" if found.reason else word
+
+
+def figures(part: Judged, language: Language) -> list[str]:
+    """What the part rests on, a line for each comparison: a pair as ratio or difference, a contender alone by its own figure."""
+    if isinstance(part.rule, FigureRule | CapRule):
+        metric = part.rule.metric if isinstance(part.rule, FigureRule) else "throughput"
+        unit = "ms" if metric in LATENCIES else messages.unit_of(metric, language)
+        return [f"{_row(row)} {unit}" for row in part.rows if row.value is not None]
+    if isinstance(part.rule, LimitRule):
+        return [_held_back(row, language) for row in part.rows]
+    shown = [_comparison(each) for each in part.comparisons if each.value is not None]
+    if not shown and part.computed is not None:
+        return [number(part.computed)]
+    return shown
+
+
+def _held_back(row: Row, language: Language) -> str:
+    """`go: event loop 6/6`: what limited a contender, and in how many of the rounds that count."""
+    limits = ", ".join(f"{text(f'limit.{name}', language)} {count}/{row.rounds + row.censored}" for name, count in row.limits.items())
+    return f"{row.contender}: {limits or '–'}"
+
+
+def _row(row: Row) -> str:
+    assert row.value is not None
+    return f"{row.contender} {number(row.value)}" + _bounds(row.low, row.high)
+
+
+def _comparison(found: Comparison) -> str:
+    assert found.value is not None
+    beside = found.contender if found.other is None else f"{found.contender} {'÷' if found.unit == 'ratio' else '−'} {found.other}"
+    unit = "" if found.unit == "ratio" else f" {found.unit}"
+    return f"{beside} {_signed(found.value)}{_bounds(found.low, found.high)}{unit}"
+
+
+def _bounds(low: float | None, high: float | None) -> str:
+    return "" if low is None or high is None else f" ({_signed(low)}–{_signed(high)})"
+
+
+def _signed(value: float) -> str:
+    return number(value) if value >= 0 else f"−{number(-value)}"
+
+
+def ours(claim: JudgedClaim, language: Language, most: int = 3) -> str:
+    """The figures of the parts that have the claim's verdict, no more than `most`."""
+    shown = [line for part in claim.parts if part.verdict == claim.verdict for line in figures(part, language)]
+    return _some(shown, most)
+
+
+def reported(claimed: Sequence[Reported], language: Language, most: int = 3) -> str:
+    """The article's own figures."""
+    return _some([f"{of(each.what, language)}: {each.value:,.6g} {messages.unit(each.unit, language)}" for each in claimed], most)
+
+
+def _some(lines: Sequence[str], most: int) -> str:
+    return "; ".join(lines[:most]) + (f"; … (+{len(lines) - most})" if len(lines) > most else "")
+
+
+def counts(found: Judgement, language: Language) -> str:
+    """How many claims have which verdict, in a sentence."""
+    by_verdict = {word: sum(claim.verdict == word for claim in found.claims) for word in _COLOURS}
+    return text("result.claims", language, all=len(found.claims), **by_verdict)
+
+
+# --- Markdown -----------------------------------------------------------------------------------------------------------------
+
+
+def summary(found: Judgement, language: Language) -> str:
+    """All claims in one table."""
+    heads = [text(key, language) for key in ("head.claim", "head.verdict", "claim.ours", "claim.reported")]
+    lines = ["| | " + " | ".join(heads) + " |", "|---|---|---|---|---|"]
+    for claim in found.claims:
+        because = "".join(f"<br><sub>{text('claim.instead', language)}: {of(aside.said, language)}</sub>" for aside in claim.instead)
+        cells = (
+            f"**{claim.id}**",
+            of(claim.said, language) + because,
+            verdict(claim, language),
+            ours(claim, language),
+            reported(claim.reported, language, 2),
+        )
+        lines.append("| " + " | ".join(each.replace("|", "\\|") for each in cells) + " |")
+    return "\n".join(lines) + "\n"
+
+
+def page(found: Judgement) -> str:
+    """The whole of claims.md."""
+    head = ["# Claims and verdicts\n", f"{messages.scope(found.scope, 'en')}\n", f"{counts(found, 'en')}\n", summary(found, "en")]
+    return "\n".join([*head, *(_section(claim) for claim in found.claims)])
+
+
+def _section(claim: JudgedClaim) -> str:
+    lines = [f"## {claim.id} · {verdict(claim, 'en')}\n", f"{claim.said.en}\n"]
+    lines += [line for part in claim.parts for line in _part(part)]
+    if claim.rounds_needed is not None:
+        lines.append(f"- {text('claim.rounds_needed', 'en', n=claim.rounds_needed)}")
+    lines += [line for aside in claim.instead for line in _aside("claim.instead", aside)]
+    lines += [line for aside in claim.also for line in _aside("claim.also", aside)]
+    if claim.reported:
+        lines.append(f"- {text('claim.reported', 'en')}: {reported(claim.reported, 'en', len(claim.reported))}")
+    return "\n".join(lines) + "\n"
+
+
+def _aside(key: str, aside: JudgedAside) -> list[str]:
+    said = f"- {text(key, 'en')}: {aside.said.en} **{text(f'verdict.{aside.verdict}', 'en')}**"
+    return [said, *(f"  {line}" for part in aside.parts for line in _part(part))]
+
+
+def _part(part: Judged) -> list[str]:
+    missing = f" {text('claim.missing', 'en', names=', '.join(part.missing))}" if part.missing else ""
+    lines = [f"- {messages.asked(part.rule, 'en')} → **{verdict(part, 'en')}**{missing}"]
+    lines += [f"  - {line}" for line in figures(part, "en")]
+    for row in part.rows:
+        doubts = f"; {row.doubts} of {row.rounds + row.censored} rounds in doubt" if row.doubts else ""
+        lines.append(f"  - {text('head.limit', 'en')}: {_held_back(row, 'en')}{doubts}")
+    return lines
+
+
+# --- the terminal ---------------------------------------------------------------------------------------------------------------
+
+
+def grid(found: Judgement, language: Language) -> Grid:
+    """For 100 columns."""
+    view = _view([text(key, language) for key in ("head.claim", "head.verdict", "claim.ours")], [3, 2, 3])
+    for claim in found.claims:
+        view.add_row(claim.id, of(claim.said, language), Text(verdict(claim, language), _COLOURS[claim.verdict]), ours(claim, language, 2))
+    return view
+
+
+def listing(claims: Claims, language: Language) -> Grid:
+    """The claims alone, and what decides each."""
+    view = _view([text("head.claim", language), text("claim.parts", language)], [3, 4])
+    for claim in claims.claims.values():
+        view.add_row(claim.id, of(claim.said, language), "\n".join(messages.asked(rule, language) for rule in claim.parts))
+    return view
+
+
+def _view(heads: Sequence[str], widths: Sequence[int]) -> Grid:
+    view = Grid(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0), show_edge=False)
+    view.add_column("", no_wrap=True)
+    for head, width in zip(heads, widths, strict=True):
+        view.add_column(head, ratio=width)
+    return view

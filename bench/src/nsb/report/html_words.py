@@ -1,0 +1,88 @@
+"""Words and numbers of report.html: each sentence in both languages, of which CSS shows one. Pure."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from markupsafe import Markup, escape
+
+from nsb.claims import Comparison, Judged, Row, Said
+from nsb.report import messages, words
+from nsb.report.messages import LANGUAGES, MESSAGES, Language
+
+
+def both(en: str | Said, ko: str | None = None) -> Markup:
+    """One sentence in both languages; once where they are the same."""
+    if isinstance(en, Said):
+        en, ko = en.en, en.ko
+    if ko is None or en == ko:
+        return escape(en)
+    return Markup('<span class="l" lang="en">{}</span><span class="l" lang="ko">{}</span>').format(en, ko)
+
+
+def text(key: str, **values: object) -> Markup:
+    """A message. Values that are sentences themselves come as Said, and each language takes its own."""
+    return both(*_in_each(key, values))
+
+
+def label(key: str, **values: object) -> Markup:
+    """Attributes that name an element for those who do not see it; the script keeps them in the page's language."""
+    en, ko = _in_each(key, values)
+    return Markup('aria-label="{}" data-en="{}" data-ko="{}"').format(en, en, ko)
+
+
+def _in_each(key: str, values: dict[str, object]) -> list[str]:
+    return [messages.text(key, language, **{name: own(value, language) for name, value in values.items()}) for language in LANGUAGES]
+
+
+def own(value: object, language: Language) -> object:
+    """Of a Said the sentence in that language, of anything else itself."""
+    return getattr(value, language) if isinstance(value, Said) else value
+
+
+def in_both(say: Callable[[Any, Language], str]) -> Callable[[Any], Markup]:
+    return lambda value: both(*(say(value, language) for language in LANGUAGES))
+
+
+def word(prefix: str, name: str) -> Said:
+    """A word of data; as the data have it where there is no message."""
+    return messages.said(f"{prefix}.{name}") if f"{prefix}.{name}" in MESSAGES else Said(en=name, ko=name)
+
+
+def criterion(scenario: str | None, metric: str) -> Said:
+    """What contenders are ranked by."""
+    found = word("metric", metric)
+    return found if scenario is None else Said(en=f"{scenario} · {found.en}", ko=f"{scenario} · {found.ko}")
+
+
+def asked(part: Judged) -> Markup:
+    in_ms = any(comparison.unit == "ms" for comparison in part.comparisons)
+    return both(*(messages.asked(part.rule, language, in_ms) for language in LANGUAGES))
+
+
+def number(value: float | None) -> str:
+    """Three digits as everywhere; a true minus."""
+    if value is None:
+        return "–"
+    return words.number(value) if value >= 0 else f"−{words.number(-value)}"
+
+
+@dataclass(frozen=True)
+class Interval:
+    """A value and its bounds, as text: with so many decimals that the width can be seen, three at the most."""
+
+    value: str
+    bounds: str
+
+
+def interval(of: Comparison | Row) -> Interval:
+    if of.value is None or of.low is None or of.high is None:
+        return Interval(number(of.value), "–")
+    width = of.high - of.low
+    usual = 0 if abs(of.value) >= 100 else 1 if abs(of.value) >= 10 else 2
+    decimals = min(3, max(usual, 1 - math.floor(math.log10(width)))) if width > 0 else usual
+    value, low, high = (f"{each:,.{decimals}f}".replace("-", "−") for each in (of.value, of.low, of.high))
+    return Interval(value, f"{low}–{high}" if of.low >= 0 else f"{low} … {high}")

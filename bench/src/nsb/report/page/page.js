@@ -1,0 +1,275 @@
+// Switches, filters, sorting, dialogs and charts. What is remembered is in the address, behind #: a section, lang=, theme=.
+'use strict';
+(() => {
+  const root = document.documentElement;
+  const data = JSON.parse(document.getElementById('data').textContent);
+  const all = (selector, under = document) => [...under.querySelectorAll(selector)];
+  const state = { lang: 'en', theme: 'auto', at: '' };
+
+  const words = (key, values = {}) =>
+    data.words[state.lang][key].replace(/\{(\w+)\}/g, (whole, name) => (name in values ? values[name] : whole));
+
+  // --- small helpers -------------------------------------------------------------------------------------------------
+
+  function element(name, attributes = {}, ...children) {
+    const made = document.createElement(name);
+    for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
+    made.append(...children);
+    return made;
+  }
+
+  // As words.number: three digits, thousands with a comma.
+  function number(value) {
+    if (value === null || value === undefined) return '–';
+    if (Math.abs(value) >= 100) return value.toLocaleString('en-US', { maximumFractionDigits: 0 });
+    return value.toFixed(Math.abs(value) >= 10 ? 1 : 2);
+  }
+
+  // --- language and theme ----------------------------------------------------------------------------------------------
+
+  function readAddress() {
+    state.at = '';
+    for (const part of decodeURIComponent(location.hash.slice(1)).split('&')) {
+      const [name, value] = part.split('=');
+      if (value === undefined) state.at = name;
+      else if (name === 'lang' && value in data.words) state.lang = value;
+      else if (name === 'theme' && ['auto', 'light', 'dark'].includes(value)) state.theme = value;
+    }
+  }
+
+  function writeAddress() {
+    const parts = [state.at, state.lang === 'en' ? '' : `lang=${state.lang}`, state.theme === 'auto' ? '' : `theme=${state.theme}`];
+    const hash = parts.filter(Boolean).join('&');
+    // A lone # would end up in the addresses of the charts' gradients.
+    history.replaceState(null, '', hash ? `#${hash}` : location.pathname);
+  }
+
+  function apply() {
+    root.lang = state.lang;
+    if (state.theme === 'auto') delete root.dataset.theme;
+    else root.dataset.theme = state.theme;
+    for (const button of all('[data-lang]')) button.setAttribute('aria-pressed', String(button.dataset.lang === state.lang));
+    for (const button of all('[data-theme-to]')) button.setAttribute('aria-pressed', String(button.dataset.themeTo === state.theme));
+    for (const named of all('[data-en]')) named.setAttribute('aria-label', named.dataset[state.lang]);
+    tellSorted();
+    filter();
+    for (const canvas of drawn) draw(canvas);
+  }
+
+  function change(what) {
+    Object.assign(state, what);
+    writeAddress();
+    apply();
+  }
+
+  function go(id) {
+    const target = document.getElementById(id);
+    if (!target) return;
+    target.scrollIntoView();
+    target.focus({ preventScroll: true });
+  }
+
+  // --- claims ----------------------------------------------------------------------------------------------------------
+
+  function filter() {
+    const form = document.getElementById('filters');
+    if (!form) return;
+    const chosen = (name) => new Set(all(`[name=${name}]:checked`, form).map((box) => box.value));
+    const [verdicts, articles] = [chosen('verdict'), chosen('article')];
+    const claims = all('.claim');
+    for (const claim of claims) claim.hidden = !(verdicts.has(claim.dataset.verdict) && articles.has(claim.dataset.article));
+    for (const article of all('.article')) article.hidden = all('.claim:not([hidden])', article).length === 0;
+    document.getElementById('shown').textContent =
+      words('page.shown', { n: claims.filter((claim) => !claim.hidden).length, all: claims.length });
+  }
+
+  // --- the table ---------------------------------------------------------------------------------------------------------
+
+  const figures = document.getElementById('figures');
+  let sortedBy = null; // { row, reverse }
+
+  // Puts the contenders' columns into the order of one row: best first, then worst first, then as they were.
+  function sortBy(row) {
+    if (!sortedBy || sortedBy.row !== row) sortedBy = { row, reverse: false };
+    else if (!sortedBy.reverse) sortedBy = { row, reverse: true };
+    else sortedBy = null;
+    const columns = data.contenders.map((_, number) => number);
+    if (sortedBy) {
+      const cells = new Map([...row.cells].slice(1).map((cell) => [Number(cell.dataset.column), cell.dataset.order]));
+      const rank = (column) => (cells.get(column) === undefined ? Infinity : Number(cells.get(column)));
+      const [known, unknown] = [columns.filter((c) => rank(c) < Infinity), columns.filter((c) => rank(c) === Infinity)];
+      known.sort((a, b) => (sortedBy.reverse ? rank(b) - rank(a) : rank(a) - rank(b)) || a - b);
+      columns.splice(0, columns.length, ...known, ...unknown);
+    }
+    for (const line of figures.rows) {
+      const cells = new Map([...line.cells].slice(1).map((cell) => [Number(cell.dataset.column), cell]));
+      line.append(...columns.map((column) => cells.get(column)));
+    }
+    for (const line of figures.tBodies[0].rows) {
+      const button = line.querySelector('.sort');
+      const on = sortedBy !== null && sortedBy.row === line;
+      button.setAttribute('aria-pressed', String(on));
+      button.classList.toggle('reverse', on && sortedBy.reverse);
+    }
+    tellSorted();
+  }
+
+  function tellSorted() {
+    const name = sortedBy && sortedBy.row.querySelector('.sort b').textContent;
+    document.getElementById('sorted').textContent = sortedBy
+      ? words('page.sorted', { row: name, order: words(sortedBy.reverse ? 'page.worst_first' : 'page.best_first') })
+      : words('page.unsorted');
+  }
+
+  for (const line of figures.rows) [...line.cells].slice(1).forEach((cell, number) => { cell.dataset.column = number; });
+
+  // --- dialogs -----------------------------------------------------------------------------------------------------------
+
+  const dialog = document.getElementById('dialog');
+
+  function show(title, ...content) {
+    document.getElementById('dialog-title').textContent = title;
+    document.getElementById('dialog-body').replaceChildren(...content);
+    dialog.showModal();
+    dialog.scrollTop = 0;
+  }
+
+  function rawLink(file) {
+    if (!file) return '–';
+    // A run's own files lie beside the page; anything else is named, not linked.
+    return /^[\w-][\w.-]*(\/[\w-][\w.-]*)*$/.test(file) ? element('a', { href: file }, file) : file;
+  }
+
+  const three = (values) => values.map(number).join(' / ');
+
+  // A line for each cell, as html_data.py lists them. Where throughput is the headline it stands there once.
+  function cellTable(cells, unit, title) {
+    const columns = [
+      [words('head.round'), ([round, attempt]) => (attempt > 1 ? `${round} (${words('page.attempt', { n: attempt })})` : String(round))],
+      [words('head.status'), (cell) => words(`status.${cell[2]}`), 'text'],
+      [unit, (cell) => number(cell[3])],
+      [words('page.requests'), (cell) => cell[4].toLocaleString('en-US')],
+      [words('head.throughput'), (cell) => number(cell[5])],
+      [words('page.latency'), (cell) => three(cell[6])],
+      [words('page.cpu'), (cell) => three(cell[7])],
+      [words('page.memory_mib'), (cell) => number(cell[8])],
+      [words('head.limit'), (cell) => (cell[9] ? words(`limit.${cell[9]}`) : '–'), 'text'],
+      [words('head.raw'), (cell) => rawLink(cell[11]), 'text'],
+    ].filter(([head], number_) => number_ !== 4 || head !== unit);
+    const head = element('tr', {}, ...columns.map(([name, , kind = '']) => element('th', { scope: 'col', class: kind }, name)));
+    const line = (cell) => element('tr', {}, ...columns.map(([, say, kind = ''], number_) => (
+      element(number_ ? 'td' : 'th', number_ ? { class: kind } : { scope: 'row' }, say(cell)))));
+    const table = element('table', { class: 'small' }, element('thead', {}, head), element('tbody', {}, ...cells.map(line)));
+    return element('div', { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': title }, table);
+  }
+
+  function secondRow(round, [tool, status, rps, limit, , raw]) {
+    const rest = [words(`status.${status}`), `${number(rps)} ${words('head.throughput')}`, limit ? words(`limit.${limit}`) : '–'];
+    return element('li', {}, `${words('page.by_tool', { round, tool })}: ${rest.join(' · ')} `, rawLink(raw));
+  }
+
+  function sentences(round, numbers) {
+    return numbers.map((each) => {
+      const sentence = data.sentences[each];
+      const meaning = data.words[state.lang][`check.${sentence.split(' ', 1)[0]}`];
+      const explained = meaning ? [' ', element('span', { class: 'soft' }, `(${meaning})`)] : [];
+      return element('li', {}, `${words('page.doubts_of_round', { round })}: `, element('span', { lang: 'en' }, sentence), ...explained);
+    });
+  }
+
+  function showCell(key) {
+    const [contender, scenario] = key.split('/').map(Number);
+    const cells = data.cells[key] || [];
+    const title = `${data.contenders[contender]} · ${data.scenarios[scenario]}`;
+    if (!cells.length) return show(title, element('p', {}, words('page.no_cells')));
+    const unit = data.units[state.lang][data.scenarios[scenario]];
+    const doubts = cells.flatMap((cell) => [...sentences(cell[0], cell[10]), ...(cell[12] ? sentences(cell[0], cell[12][4]) : [])]);
+    const seconds = cells.filter((cell) => cell[12]).map((cell) => secondRow(cell[0], cell[12]));
+    return show(title, cellTable(cells, unit, title),
+      ...(seconds.length ? [element('ul', {}, ...seconds)] : []), ...(doubts.length ? [element('ul', {}, ...doubts)] : []),
+      element('p', { class: 'soft' }, words('page.checks_note')));
+  }
+
+  function showPair(name, other) {
+    const of = (table, a, b) => (table[a] || {})[b] || [];
+    const list = (ids) => element('ul', {}, ...ids.map((id) => element('li', {}, data.criteria[state.lang][id] || id)));
+    const [won, lost, compared] = [of(data.better, name, other), of(data.better, other, name), of(data.compared, name, other)];
+    const tied = compared.filter((id) => !won.includes(id) && !lost.includes(id));
+    const unknown = Object.keys(data.criteria[state.lang]).filter((id) => ![...won, ...lost, ...compared].includes(id));
+    const part = (title, ids) => (ids.length ? [element('h3', {}, title), list(ids)] : []);
+    const better = (a, b, ids) => words('page.better_in', { name: a, other: b, n: ids.length });
+    show(better(name, other, won), list(won), ...part(better(other, name, lost), lost),
+      ...part(words('page.tied', { n: tied.length }), tied), ...part(words('page.not_compared'), unknown));
+  }
+
+  // --- charts -------------------------------------------------------------------------------------------------------------
+
+  const drawn = new Set();
+
+  // The Korean chart from the English one and their difference (html_data.difference).
+  function patched(value, change) {
+    if (change === null || change === undefined) return value;
+    if (Array.isArray(change)) return change[0];
+    const made = Array.isArray(value) ? [...value] : { ...value };
+    for (const [key, below] of Object.entries(change)) made[key] = patched(value[key], below);
+    return made;
+  }
+
+  const prefersDark = matchMedia('(prefers-color-scheme: dark)');
+
+  function draw(canvas) {
+    const specs = data.charts[canvas.dataset.chart];
+    if (typeof vegaEmbed !== 'function' || !specs) return;
+    const theme = state.theme !== 'auto' ? state.theme : prefersDark.matches ? 'dark' : 'light';
+    const spec = {
+      ...(state.lang === 'ko' ? patched(...specs) : specs[0]),
+      config: { ...data.config[theme], background: 'transparent' },
+    };
+    const options = { mode: 'vega-lite', actions: false, ast: true, renderer: 'svg', tooltip: { theme } };
+    canvas.ended = (canvas.ended || Promise.resolve())
+      .then(() => vegaEmbed(canvas.firstElementChild, spec, options))
+      .then((made) => { if (canvas.made) canvas.made.finalize(); canvas.made = made; })
+      .catch((error) => console.error(error));
+  }
+
+  const watcher = new IntersectionObserver((entries) => {
+    for (const entry of entries.filter((each) => each.isIntersecting)) {
+      watcher.unobserve(entry.target);
+      drawn.add(entry.target);
+      draw(entry.target);
+    }
+  }, { rootMargin: '300px' });
+
+  // --- what the reader does -------------------------------------------------------------------------------------------------
+
+  document.addEventListener('click', (event) => {
+    const at = (selector) => event.target.closest(selector);
+    const found = at('button, a[href^="#"]');
+    if (event.target === dialog) dialog.close();
+    if (!found) return;
+    if (found.matches('a')) {
+      event.preventDefault();
+      change({ at: found.getAttribute('href').slice(1) });
+      go(state.at);
+    } else if (found.dataset.lang) change({ lang: found.dataset.lang });
+    else if (found.dataset.themeTo) change({ theme: found.dataset.themeTo });
+    else if (found.dataset.cell) showCell(found.dataset.cell);
+    else if (found.dataset.pair) showPair(found.dataset.pair, found.dataset.other);
+    else if (found.matches('.sort')) sortBy(found.closest('tr'));
+    else if (found.id === 'close') dialog.close();
+    else if (found.id === 'unfold') {
+      const open = found.getAttribute('aria-pressed') === 'false';
+      found.setAttribute('aria-pressed', String(open));
+      for (const details of all('.claim details')) details.open = open;
+    }
+  });
+  document.addEventListener('change', (event) => { if (event.target.closest('#filters')) filter(); });
+  window.addEventListener('hashchange', () => { readAddress(); apply(); go(state.at); });
+  prefersDark.addEventListener('change', () => { for (const canvas of drawn) draw(canvas); });
+
+  readAddress();
+  writeAddress();
+  apply();
+  for (const canvas of all('.canvas')) watcher.observe(canvas);
+  if (state.at) go(state.at);
+})();

@@ -1,0 +1,262 @@
+"""Charts: planted figures come out where they belong, bounds look like bounds, and what the data do not have is not drawn."""
+
+from __future__ import annotations
+
+import copy
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from nsb.analysis import table as tables
+from nsb.analysis.starts import Start
+from nsb.model import Cell, Latency, SecondFigure
+from nsb.report import charts as drawing
+from nsb.report.charts_base import PALETTE, SHAPES, wrapped
+from nsb.report.charts_points import beside_best, dots
+from nsb.report.charts_words import WORDS
+from nsb.report.messages import LANGUAGES
+from nsb.running.journal import read_run
+from planted import COST, NAMES, cells, plan, starts
+
+RECORDING = Path(__file__).parent / "recordings" / "run"
+
+
+def made(run: dict[str, Any], found: list[Cell], began: list[Start] | None = None) -> dict[str, drawing.Chart]:
+    table = tables.make(run, found, began or [])
+    return {chart.id: chart for chart in drawing.charts(table, run, found, began or [])}
+
+
+@pytest.fixture(scope="module")
+def usual() -> dict[str, drawing.Chart]:
+    return made(plan(), cells(), starts())
+
+
+def drawn(chart: drawing.Chart, language: Any = "en") -> list[dict[str, Any]]:
+    """The rows that the chart's main data hold."""
+    return max(chart.specs[language]["datasets"].values(), key=len)  # type: ignore[no-any-return]
+
+
+def row(chart: drawing.Chart, name: str) -> dict[str, Any]:
+    return next(each for each in drawn(chart) if each["name"].split("  ")[0] == name)
+
+
+def test_every_kind_is_there_once_for_each_scenario_that_has_it(usual: dict[str, drawing.Chart]) -> None:
+    assert list(usual) == [
+        "heat", "intervals-cost", "intervals-most", "intervals-wait", "intervals-flight", "latency-cost", "latency-wait",
+        "roles-cost", "roles-wait", "memory-flight", "growth-flight", "warm-up", "start-ready", "start-pss",
+    ]  # fmt: skip
+
+
+def test_what_the_run_does_not_have_is_not_drawn() -> None:
+    assert list(made(plan(scenarios=["cost"]), cells())) == [
+        "heat",
+        "intervals-cost",
+        "latency-cost",
+        "roles-cost",
+    ]
+
+
+def test_controls_are_in_no_chart() -> None:
+    run = plan(scenarios=["cost"])
+    run["plan"]["contenders"] = [*NAMES, "odd-twin"]
+    run["plan"]["controls"] = {"odd-twin": {"kind": "twin", "of": "odd"}}
+    twin = [each.model_copy(update={"contender": "odd-twin"}) for each in cells() if each.contender == "odd"]
+    found = made(run, [*cells(), *twin])
+    assert "odd-twin" not in json.dumps([(chart.specs["en"], chart.rows) for chart in found.values()])
+
+
+def test_a_doubled_figure_doubles_its_mark(usual: dict[str, drawing.Chart]) -> None:
+    twice = {"cpu_us_per_request": {"service": 2 * COST["odd"], "generator": 40.0}}
+    bent = made(plan(scenarios=["cost"]), cells(cost_odd=twice))
+    for chart, field in (("intervals-cost", "v"), ("roles-cost", "to")):
+        assert row(bent[chart], "odd")[field] == pytest.approx(2 * row(usual[chart], "odd")[field], rel=0.01)
+        assert row(bent[chart], "quick") == row(usual[chart], "quick")
+    assert row(bent["heat"], "odd")["ratio"] == pytest.approx(2 * row(usual["heat"], "odd")["ratio"], rel=0.01)
+
+
+def test_each_figure_is_drawn_with_its_spread(usual: dict[str, drawing.Chart]) -> None:
+    for chart in usual.values():
+        if chart.id == "heat":
+            continue
+        for each in drawn(chart):
+            if chart.kind != "roles" or each["role"] == "service":
+                assert each["lo"] <= each.get("v", each.get("to")) <= each["hi"], (chart.id, each)
+
+
+def test_a_bound_is_an_open_arrow_and_has_no_ratio() -> None:
+    bent = made(plan(scenarios=["most"]), cells(most_odd={"status": "censored", "limit": "generator"}))
+    bound, exact = row(bent["intervals-most"], "odd"), row(bent["intervals-most"], "quick")
+    assert (bound["mark"], bound["fill"], bound["says"][0]) == ("triangle-right", "transparent", "≥")
+    assert (exact["mark"], exact["fill"]) == ("circle", exact["colour"])
+    heat = {(each["line"], each["name"]): each for each in drawn(bent["heat"])}
+    assert "ratio" not in heat["most", "odd"]
+    assert heat["most", "slow"]["times"].startswith("≥")
+    assert "Bounds only: odd." in bent["intervals-most"].alt.en
+
+
+def test_a_bound_that_beats_all_figures_is_the_least_distance_of_the_others() -> None:
+    run, found = plan(), cells(most_odd={"status": "censored", "limit": "generator", "throughput_rps": 90_000.0})
+    headline, line = dots(tables.make(run, found), "most")
+    assert headline == "throughput"
+    beside = {each.dot.contender: each for each in beside_best(line, less_is_better=False)}
+    assert beside["odd"].times is None
+    assert beside["quick"].times == pytest.approx(90_000 / 8950, rel=0.01)
+    assert beside["quick"].at_least
+
+
+def test_who_did_not_sustain_the_rate_has_no_point_beside_the_others() -> None:
+    bent = made(plan(scenarios=["wait"]), cells(wait_odd={"status": "censored", "limit": "loop"}))
+    assert "v" not in row(bent["intervals-wait"], "odd")
+    assert "†" in row(bent["intervals-wait"], "odd")["says"]
+    for chart in ("latency-wait", "roles-wait"):
+        assert "odd" not in {each["name"] for each in drawn(bent[chart])}
+    assert "Could not sustain the rate: odd." in bent["latency-wait"].alt.en
+
+
+def test_latency_is_never_drawn_finer_than_its_clock() -> None:
+    exact = {"latency_ms": Latency(p50=105.0, p90=106.0, p99=None, max=107.0)}
+    bent = made(plan(scenarios=["wait"]), cells(wait_odd=exact))
+    found = row(bent["intervals-wait"], "odd")
+    assert (found["lo"], found["hi"]) == (104.0, 106.0)
+    assert any("whole milliseconds" in note.en for note in bent["intervals-wait"].notes)
+    assert min(each["v"] for each in drawn(bent["latency-wait"]) if each["name"] == "odd") == 5.0  # beyond the hold of 100 ms
+
+
+def test_the_alternative_names_the_true_extremes(usual: dict[str, drawing.Chart]) -> None:
+    assert "lowest quick with 50.0" in usual["intervals-cost"].alt.en
+    assert "highest slow with 400" in usual["intervals-cost"].alt.en
+    assert "8.00 times" in usual["intervals-cost"].alt.en
+    assert "do not overlap" in usual["intervals-cost"].alt.en
+    assert "최저 quick" in usual["intervals-cost"].alt.ko
+    assert "p99 of wait: lowest slow" in usual["latency-wait"].alt.en
+    assert "least for quick" in usual["growth-flight"].alt.en
+    swapped = made(plan(scenarios=["cost"]), cells(cost_quick={"cpu_us_per_request": {"service": 900.0}}))
+    assert "highest quick with 900" in swapped["intervals-cost"].alt.en
+
+
+def test_only_intervals_that_lie_apart_make_a_best(usual: dict[str, drawing.Chart]) -> None:
+    assert "quick (cost, flight)" in usual["heat"].alt.en
+    assert "No interval parts the best from the rest in: most, wait" in usual["heat"].alt.en
+    one = made(plan(1, ["cost"]), cells(1))["heat"].alt.en
+    assert "apart" not in one
+
+
+def test_one_round_shows_halves_and_says_that_they_are_no_interval() -> None:
+    one = made(plan(1, ["cost", "wait"]), cells(1), starts(1))
+    found = row(one["intervals-cost"], "quick")
+    assert (found["lo"], found["hi"]) == (pytest.approx(45.1, rel=0.01), pytest.approx(49.9, rel=0.01))
+    assert "no interval" in found["spread"]
+    assert any("not an interval" in note.en for note in one["intervals-cost"].notes)
+    assert "without an interval to judge by" in one["intervals-cost"].alt.en
+    by_percentile = {each["percentile"]: each for each in drawn(one["latency-wait"]) if each["name"] == "odd"}
+    assert "lo" in by_percentile["p50"]
+    assert "lo" not in by_percentile["p99"]
+    assert "start-ready" not in one  # one start has no spread
+
+
+def test_memory_is_the_median_of_the_readings_and_its_growth_begins_at_zero(usual: dict[str, drawing.Chart]) -> None:
+    levels = [each for each in drawn(usual["memory-flight"]) if each["name"] == "slow"]
+    assert [each["x"] for each in levels] == [50, 100, 600]
+    assert levels[2]["v"] - levels[0]["v"] == pytest.approx(550 * 0.2, rel=0.01)
+    growth = [each["v"] for each in drawn(usual["growth-flight"]) if each["name"].startswith("slow")]
+    assert growth == [0, pytest.approx(10), pytest.approx(110)]
+
+
+def test_the_warm_up_falls_as_planted(usual: dict[str, drawing.Chart]) -> None:
+    curve = [each["v"] for each in drawn(usual["warm-up"]) if each["name"] == "quick"]
+    assert curve == sorted(curve, reverse=True)
+    assert "with quick" in usual["warm-up"].alt.en
+
+
+def test_the_second_generator_stands_under_its_own_name() -> None:
+    second = SecondFigure(tool="other 1.2", status="valid", limit="cpu", window_s=2.0, requests=2000, throughput_rps=30_000.0)
+    bent = made(plan(scenarios=["most"]), cells(most_odd={"status": "censored", "limit": "generator", "second": second}))
+    assert row(bent["intervals-most"], "odd (other)")["v"] == 30_000
+    assert {each["line"] for each in drawn(bent["heat"])} >= {"most", "most (other)"}
+
+
+def _without_words(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _without_words(each) for key, each in value.items() if not key.startswith("data-") and key != "subtitle"}
+    if isinstance(value, list):
+        return [_without_words(each) for each in value]
+    return None if isinstance(value, str) else value
+
+
+def test_both_languages_have_the_same_structure_and_other_words(usual: dict[str, drawing.Chart]) -> None:
+    for chart in usual.values():
+        english, korean = chart.specs["en"], chart.specs["ko"]
+        assert _without_words(english) == _without_words(korean), chart.id
+        assert re.search("[가-힣]", chart.alt.ko + chart.title.ko), chart.id
+        assert not re.search("[가-힣]", json.dumps(english, ensure_ascii=False)), chart.id
+        assert "config" not in english
+        assert english["width"] == "container"
+        assert all(len(each) == len(chart.columns) for each in chart.rows), chart.id
+
+
+def test_the_scope_stands_above_every_chart(usual: dict[str, drawing.Chart]) -> None:
+    for chart in usual.values():
+        above = " ".join(chart.specs["en"]["title"]["subtitle"])
+        assert all(part in above for part in ("Tier standard", "6 rounds", "A processor, 2 cores", "0123456789ab")), chart.id
+
+
+@pytest.mark.parametrize("key", WORDS)
+def test_words_have_the_same_placeholders_in_both_languages(key: str) -> None:
+    english, korean = ({*re.findall(r"\{(\w+)\}", text)} for text in WORDS[key])
+    assert english == korean
+
+
+def test_contenders_can_be_told_apart_by_more_than_colour() -> None:
+    assert len({(PALETTE[n % len(PALETTE)], SHAPES[n % len(SHAPES)]) for n in range(40)}) == 40
+    for colour in PALETTE:
+        assert all(_contrast(colour, page) >= 3.0 for page in ("#ffffff", "#161616")), colour
+
+
+def _contrast(a: str, b: str) -> float:
+    def luminance(colour: str) -> float:
+        parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+        linear = [part / 12.92 if part <= 0.03928 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+        return sum(weight * part for weight, part in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
+
+    high, low = sorted((luminance(a), luminance(b)), reverse=True)
+    return (high + 0.05) / (low + 0.05)
+
+
+def test_long_sentences_wrap_by_their_width() -> None:
+    assert wrapped("one two three", 8) == ["one two", "three"]
+    assert wrapped("하나 둘 셋", 8) == ["하나 둘", "셋"]
+
+
+def test_a_recorded_run_is_drawn_and_the_same_data_give_the_same_bytes() -> None:
+    run, found = read_run(RECORDING)
+    run["plan"]["scenarios"] = ["hello-max"]
+    first, again = made(run, found), made(copy.deepcopy(run), found)
+    assert first == again
+    chart = first["intervals-hello-max"]
+    text = drawing.svg(chart, "en")
+    assert text == drawing.svg(again["intervals-hello-max"], "en")
+    assert text.startswith("<svg")
+    assert chart.title.en in text
+    assert all(name in text for name in run["plan"]["contenders"])
+
+
+def test_a_picture_in_korean_needs_letters(usual: dict[str, drawing.Chart], monkeypatch: pytest.MonkeyPatch) -> None:
+    picture = drawing.png(usual["start-ready"], "en")
+    assert picture is not None
+    assert picture.startswith(b"\x89PNG")
+    monkeypatch.setattr(drawing, "_letter", lambda letter: b"an empty box")
+    drawing.has_letters.cache_clear()
+    assert drawing.png(usual["start-ready"], "ko") is None
+    monkeypatch.undo()
+    drawing.has_letters.cache_clear()
+    assert LANGUAGES == ("en", "ko")
+
+
+def test_the_bundle_is_one_plain_script() -> None:
+    script = drawing.bundle()
+    assert "window.vegaEmbed=" in script
+    assert "</script" not in script
+    assert len(script) < 1_000_000

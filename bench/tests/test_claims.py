@@ -1,0 +1,458 @@
+"""Claims judged by planted runs: each rule true, false and undecidable; its reasons; what decides and what only accompanies."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pytest
+
+from nsb.analysis import claims as engine
+from nsb.analysis import dominance, judge
+from nsb.analysis.code import Code, Size
+from nsb.claims import Claim, Claims, Judged, JudgedClaim, Judgement
+from nsb.model import Cell, Latency, SecondFigure, Slope
+
+SAID = {"en": "It is so.", "ko": "그렇습니다."}
+RUN: dict[str, Any] = {
+    "started_at": "2026-11-20T20:13:51+00:00",
+    "plan": {
+        "tier": "standard", "profile": "1cpu", "rounds": 6, "seed": 1, "workers": 2,
+        "contenders": ["a", "b", "c", "a-twin", "a-slow"], "scenarios": ["cost", "wait", "most", "held", "climb"],
+        "headlines": {"cost": "cpu", "wait": "p50", "most": "throughput", "held": "throughput", "climb": "memory"},
+        "models": {"cost": "open", "wait": "open", "most": "closed", "held": "closed", "climb": "closed"},
+        "holds_ms": {"cost": 0, "wait": 100, "most": 0, "held": 500, "climb": 750},
+        "controls": {"a-twin": {"kind": "twin", "of": "a"}, "a-slow": {"kind": "plant", "of": "a", "worsens": "cpu"}},
+    },
+    "runner": "native",
+    "host": {
+        "name": "vm", "cpu": "A CPU", "cores": 2, "memory_gib": 23.5, "system": "Debian", "kernel": "6", "commit": "abc", "changed": False,
+    },
+    "database": {"kind": "mariadb", "version": "11.4.5", "private": True},
+    "runtimes": {
+        name: {
+            "runtime": "Java", "runtime_version": "25.0.3", "framework": "Spring Boot (MVC)", "framework_version": "4.1.0",
+            "driver": "MySQL Connector/J", "driver_version": "26.10.0", "workers": 2, "pool_size": 150,
+            "settings": {"server_threads": threads},
+        }
+        for name, threads in (("a", 200), ("b", 200), ("c", None), ("a-twin", 200))
+    },
+}  # fmt: skip
+NOISE = (0.01, -0.01, 0.02, -0.02, 0.01, -0.005)
+
+
+def about(mean: float, turn: int = 0, times: float = 1.0) -> list[float]:
+    """Six rounds about a mean; `turn` shifts the noise, so that pairs have some too."""
+    return [mean * math.exp(times * NOISE[(i + turn) % 6]) for i in range(6)]
+
+
+def figure(metric: str, value: float) -> dict[str, Any]:
+    latency = dict.fromkeys(("p50", "p90", "p99", "max"))
+    return {
+        "cpu": {"cpu_us_per_request": {"service": value}},
+        "memory": {"memory_slope": Slope(kib=value, first_kib=value, last_kib=value)},
+        "threads": {"threads_peak": round(value)},
+        "memory_peak": {"memory_peak_mib": value},
+        "p50": {"latency_ms": Latency(**{**latency, "p50": value})},
+        "p99": {"latency_ms": Latency(**{**latency, "p99": value})},
+    }.get(metric, {"throughput_rps": value})
+
+
+def ran(scenario: str, metric: str, values: Mapping[str, Sequence[float]], **more: Any) -> list[Cell]:
+    """Rounds of contenders, with the twin of `a` unless it is given."""
+    twin = {} if "a-twin" in values else {"a-twin": [*values["a"][1:], values["a"][0]]}
+    return [cell(scenario, metric, name, r, v, **more) for name, own in {**values, **twin}.items() for r, v in enumerate(own, 1)]
+
+
+def cell(scenario: str, metric: str, name: str, round_: int, value: float, **more: Any) -> Cell:
+    data = {"round": round_, "contender": name, "scenario": scenario, "profile": "1cpu", "status": "valid", "limit": "cpu"}
+    return Cell(**{**data, "model": RUN["plan"]["models"].get(scenario, "open"), **figure(metric, value), **more})
+
+
+def with_(cells: Sequence[Cell], name: str, rounds: Sequence[int], **more: Any) -> list[Cell]:
+    return [c.model_copy(update=more) if c.contender == name and c.round in rounds else c for c in cells]
+
+
+def claim(*parts: dict[str, Any], id_: str = "A1", **more: Any) -> Claim:
+    return Claim.model_validate({"id": id_, "article": id_[0], "said": SAID, "parts": list(parts), **more})
+
+
+def judged(cells: Sequence[Cell], *claims: Claim, run: dict[str, Any] | None = None, code: Code | None = None) -> Judgement:
+    given = Claims(articles={}, claims={f"{c.id}": c for c in claims})
+    return engine.judged(run or RUN, cells, [], code, given)
+
+
+def one(cells: Sequence[Cell], *parts: dict[str, Any], **more: Any) -> JudgedClaim:
+    run, code = more.pop("run", None), more.pop("code", None)
+    return judged(cells, claim(*parts, **more), run=run, code=code).claims[0]
+
+
+def part(cells: Sequence[Cell], rule: dict[str, Any], **more: Any) -> Judged:
+    return one(cells, rule, **more).parts[0]
+
+
+def said(found: Judged | JudgedClaim) -> tuple[str, str | None]:
+    return found.verdict, found.reason
+
+
+def planned(**more: Any) -> dict[str, Any]:
+    return {**RUN, "plan": {**RUN["plan"], **more}}
+
+
+# --- each rule: true, false, undecidable ------------------------------------------------------------------------------------
+
+ATLEAST = {"rule": "ratio_at_least", "scenario": "cost", "metric": "cpu", "contender": "a", "other": "b", "ratio": 1.5}
+ATMOST = {**ATLEAST, "rule": "ratio_at_most"}
+SUPPORTED, REFUTED = ("SUPPORTED", None), ("REFUTED", None)
+
+
+@pytest.mark.parametrize(
+    ("a", "at_least", "at_most"),
+    [
+        (about(100), SUPPORTED, REFUTED),
+        (about(60), REFUTED, SUPPORTED),  # more than b, and not 1.5 times as much
+        (about(81, times=9), ("UNDECIDED", "straddles"), ("UNDECIDED", "straddles")),
+    ],
+)
+def test_a_ratio_is_held_against_the_border_that_the_claim_names(a: list[float], at_least: Any, at_most: Any) -> None:
+    cells = ran("cost", "cpu", {"a": a, "b": about(50, 2)})
+    assert said(part(cells, ATLEAST)) == at_least
+    assert said(part(cells, ATMOST)) == at_most
+
+
+def test_a_comparison_tells_all_that_it_rests_on_in_the_unit_of_the_claim() -> None:
+    found = part(ran("cost", "cpu", {"a": about(100), "b": about(50, 2)}), ATLEAST)
+    c = found.comparisons[0]
+    assert (c.contender, c.other, c.unit, c.border, c.rounds) == ("a", "b", "ratio", 1.5, 6)
+    assert (c.level, c.agree, c.sign_holds) == (0.95, 1.0, True)
+    assert (c.value, c.rounds_needed) == (pytest.approx(2.0), None)
+    assert c.low is not None
+    assert c.high is not None
+    assert 1.9 < c.low < 2 < c.high < 2.1
+    assert c.gate_low is not None
+    assert c.gate_high is not None
+    assert c.gate_low < 1 < c.gate_high
+    assert [(row.contender, row.rounds, row.limits) for row in found.rows] == [("a", 6, {"cpu": 6}), ("b", 6, {"cpu": 6})]
+    assert found.rows[0].value == pytest.approx(100, rel=0.01)
+
+
+def test_an_undecided_ratio_says_how_many_rounds_it_would_take() -> None:
+    found = one(ran("cost", "cpu", {"a": about(80, times=6), "b": about(50, 2)}), ATLEAST)
+    assert said(found) == ("UNDECIDED", "straddles")
+    assert found.rounds_needed is not None
+    assert found.rounds_needed > 6
+    assert found.parts[0].comparisons[0].rounds_needed == found.rounds_needed
+
+
+def test_equality_of_several_is_that_of_every_pair() -> None:
+    rule = {"rule": "within_margin", "scenario": "cost", "metric": "cpu", "contenders": ["a", "b", "c"]}
+    equal = {"a": about(50), "b": about(50.5, 1), "c": about(49.5, 2)}
+    found = part(ran("cost", "cpu", equal), rule)
+    assert said(found) == SUPPORTED
+    assert [(c.contender, c.other, c.level, c.border) for c in found.comparisons] == [
+        ("a", "b", 0.90, 1.0), ("a", "c", 0.90, 1.0), ("b", "c", 0.90, 1.0),
+    ]  # fmt: skip
+    assert said(part(ran("cost", "cpu", {**equal, "c": about(70, 2)}), rule)) == REFUTED
+    assert said(part(ran("cost", "cpu", {**equal, "c": about(50, 2, times=10)}), rule)) == ("UNDECIDED", "straddles")
+    assert said(part(ran("cost", "cpu", {**equal, "c": about(70, 2)}), {**rule, "margin": 0.8})) == SUPPORTED
+
+
+def test_latency_from_a_schedule_is_equal_within_ms_and_has_a_ratio_where_one_is_claimed() -> None:
+    cells = ran("wait", "p50", {"a": about(101, times=0.1), "b": about(100, 2, times=0.1)})
+    rule = {"rule": "within_margin", "scenario": "wait", "metric": "p50", "contenders": ["a", "b"]}
+    assert said(part(cells, {**rule, "margin": 2.0})) == SUPPORTED
+    found = part(cells, {**rule, "margin": 0.5})
+    assert (found.verdict, found.comparisons[0].unit, found.comparisons[0].value) == ("REFUTED", "ms", pytest.approx(1.0, abs=0.02))
+    ratio = part(cells, {**ATMOST, "scenario": "wait", "metric": "p50", "ratio": 1.02})
+    assert (ratio.verdict, ratio.comparisons[0].unit) == ("SUPPORTED", "ratio")
+
+
+FIGURE = {"scenario": "most", "metric": "throughput", "contenders": ["b"], "value": 1000}
+
+
+@pytest.mark.parametrize(
+    ("b", "at_least", "at_most", "equals"),
+    [
+        (about(1500, 2), "SUPPORTED", "REFUTED", "REFUTED"),
+        (about(700, 2), "REFUTED", "SUPPORTED", "REFUTED"),
+        (about(1001, 2), "UNDECIDED", "UNDECIDED", "SUPPORTED"),
+        (about(1100, 2, times=8), "UNDECIDED", "UNDECIDED", "UNDECIDED"),
+    ],
+)
+def test_one_figure_is_held_against_a_value(b: list[float], at_least: str, at_most: str, equals: str) -> None:
+    cells = ran("most", "throughput", {"a": about(900), "b": b})
+    wanted = {"figure_at_least": at_least, "figure_at_most": at_most, "figure_equals": equals}
+    assert {rule: part(cells, {"rule": rule, **FIGURE}).verdict for rule in wanted} == wanted
+    alone = [c for c in cells if c.contender == "b"]
+    assert {said(part(alone, {"rule": rule, **FIGURE})) for rule in wanted} == {("UNDECIDED", "no_twin")}  # a gate for one side too
+
+
+def test_a_figure_of_latency_or_memory_stays_in_its_own_unit() -> None:
+    waits = ran("wait", "p50", {"a": about(103, times=0.1)})
+    found = part(waits, {"rule": "figure_equals", "scenario": "wait", "metric": "p50", "contenders": ["a"], "value": 100, "margin": 0.04})
+    c = found.comparisons[0]
+    assert (found.verdict, c.unit, c.border, c.value) == ("SUPPORTED", "ms", 100, pytest.approx(103, abs=0.1))
+    memory = ran("climb", "memory", {"a": [-1.0, 2.0, 1.0, -0.5, 0.5, 1.0]})
+    found = part(memory, {"rule": "figure_at_most", "scenario": "climb", "metric": "memory", "contenders": ["a"], "value": 10})
+    assert (found.verdict, found.comparisons[0].unit, found.rows[0].value) == ("SUPPORTED", "KiB", pytest.approx(0.5))
+
+
+CAP = {"rule": "cap_equals", "scenario": "held", "contenders": ["a", "b"], "cap": "threads"}
+
+
+def test_a_cap_is_servers_by_hold_and_the_cells_must_name_it() -> None:
+    capped = ran("held", "throughput", {"a": about(400), "b": about(404, 2)}, limit="threads")
+    found = part(capped, CAP)
+    assert (said(found), found.computed, found.comparisons[0].value) == (SUPPORTED, 400, pytest.approx(1.0, abs=0.01))
+    assert part(capped, {**CAP, "cap": "pool"}).computed == 300
+    assert said(part(capped, {**CAP, "cap": "pool"})) == REFUTED
+    assert (part(capped, {**CAP, "cap": "loop"}).computed, part(capped, {**CAP, "cap": "carriers"}).computed) == (4, 4)
+    below = ran("held", "throughput", {"a": about(400), "b": about(300, 2)}, limit="threads")
+    assert said(part(below, CAP)) == REFUTED
+    noisy = ran("held", "throughput", {"a": about(400), "b": about(410, 2, times=9)}, limit="threads")
+    assert said(part(noisy, CAP)) == ("UNDECIDED", "straddles")
+
+
+def test_a_throughput_that_equals_the_cap_by_chance_does_not_support_it() -> None:
+    equal = ran("held", "throughput", {"a": about(400), "b": about(404, 2)}, limit="threads")
+    assert said(part(with_(equal, "b", range(1, 7), limit="offered"), CAP)) == REFUTED
+    assert said(part(with_(equal, "b", (1, 2, 3), limit="offered"), CAP)) == ("UNDECIDED", "unsteady")
+    assert said(part(with_(equal, "b", (1,), limit="offered"), CAP)) == SUPPORTED
+
+
+def test_who_has_no_such_servers_is_judged_by_what_the_cells_name() -> None:
+    rule = {**CAP, "contenders": ["c"]}
+    free = ran("held", "throughput", {"a": about(400), "c": about(600, 2)}, limit="offered")
+    found = part(free, rule)
+    assert (said(found), found.computed, found.comparisons) == (REFUTED, None, [])
+    assert said(part(with_(free, "c", range(1, 7), limit="threads"), rule)) == ("UNDECIDED", "invalid")
+    assert said(part([c for c in free if c.round < 4], rule)) == ("UNDECIDED", "too_few_rounds")
+    unknown = part(free, rule, run={**RUN, "runtimes": {}})
+    assert (said(unknown), unknown.missing) == (("NOT_MEASURED", "no_contender"), ["runtime of c"])
+
+
+def test_a_limit_holds_in_nearly_all_rounds_that_count_bounds_among_them() -> None:
+    rule = {"rule": "limited_by", "scenario": "most", "contenders": ["a", "b"], "limit": "generator"}
+    cells = ran("most", "throughput", {"a": about(900), "b": about(900, 1)}, limit="generator", status="censored")
+    found = part(cells, rule)
+    assert (said(found), [(row.value, row.rounds, row.censored) for row in found.rows]) == (SUPPORTED, [(None, 0, 6), (None, 0, 6)])
+    valid: dict[str, Any] = {"limit": "cpu", "status": "valid"}
+    assert said(part(with_(cells, "b", (1,), **valid), rule)) == SUPPORTED
+    assert said(part(with_(cells, "b", (1, 2, 3, 4, 5), **valid), rule)) == REFUTED
+    assert said(part(with_(cells, "b", (1, 2), **valid), rule)) == ("UNDECIDED", "unsteady")
+    assert said(part(with_(cells, "b", (1, 2), status="invalid", reasons=["V7 others"]), rule)) == ("UNDECIDED", "noisy_machine")
+
+
+def test_slopes_are_compared_as_they_are() -> None:
+    rule = {"rule": "slope_greater", "scenario": "climb", "contender": "a", "other": "b", "kib": 20.0}
+    shrinking = [-2.0, 1.0, 0.5, -1.0, 2.0, -0.5]
+    found = part(ran("climb", "memory", {"a": about(60), "b": shrinking}), rule)
+    c = found.comparisons[0]
+    assert (said(found), c.unit, c.border, c.value) == (SUPPORTED, "KiB", 20.0, pytest.approx(60, abs=0.5))
+    assert found.rows[1].value == pytest.approx(0.0)
+    assert said(part(ran("climb", "memory", {"a": about(10), "b": shrinking}), rule)) == REFUTED
+    assert said(part(ran("climb", "memory", {"a": about(21, times=10), "b": shrinking}), rule)) == ("UNDECIDED", "straddles")
+    apart = ran("climb", "memory", {"a": about(60), "b": shrinking, "a-twin": about(66)})
+    assert said(part(apart, rule)) == ("UNDECIDED", "twin_failed")
+
+
+def size(lines: int, complexity: int = 10) -> Size:
+    return Size(files=1, lines=lines, complexity=complexity, functions=5)
+
+
+CODE = Code(tool="lizard 1", services={"mvc": size(300), "flux": size(450, 0)}, contenders={"a": "mvc", "b": "mvc", "c": "flux"})
+
+
+def test_code_is_exact_and_needs_no_rounds() -> None:
+    more = {"rule": "code_at_least", "measure": "lines", "contender": "c", "other": "a", "ratio": 1.5}
+    found = part([], more, code=CODE)
+    assert (said(found), found.computed) == (SUPPORTED, 1.5)
+    assert said(part([], {**more, "ratio": 1.51}, code=CODE)) == REFUTED
+    assert said(part([], {**more, "rule": "code_at_most", "ratio": 1.4}, code=CODE)) == REFUTED
+    same = {"rule": "same_code", "contender": "a", "other": "b"}
+    assert said(part([], same, code=CODE)) == SUPPORTED
+    assert said(part([], {**same, "other": "c"}, code=CODE)) == REFUTED
+    without = part([], same)
+    assert (said(without), without.missing) == (("NOT_MEASURED", "no_code"), ["code.json"])
+    uncounted = part([], {**more, "measure": "complexity"}, code=CODE)
+    assert (said(uncounted), uncounted.missing) == (("NOT_MEASURED", "no_code"), ["code of c"])
+
+
+def test_the_arithmetic_of_a_source_is_done_again() -> None:
+    rule = {"rule": "arithmetic", "over": [800003, 10.05], "under": [124011, 10.10], "said": 8}
+    found = part([], rule)
+    assert (said(found), found.computed) == (REFUTED, pytest.approx(6.42, abs=0.01))
+    assert said(part([], {**rule, "said": 6})) == SUPPORTED
+    assert said(part([], {**rule, "said": 6, "margin": 0.05})) == REFUTED
+
+
+def test_no_single_winner_is_what_the_matrix_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(dominance, "dominance", lambda run, cells, starts, code: (run, code))
+    monkeypatch.setattr(dominance, "verdict", lambda found: ("UNDECIDED", "too_few_rounds") if found == (RUN, CODE) else None)
+    assert said(part([], {"rule": "no_single_winner"}, code=CODE)) == ("UNDECIDED", "too_few_rounds")
+
+
+def test_capacity_is_the_second_generators_where_k6_was_the_limit() -> None:
+    rule = {**ATLEAST, "scenario": "most", "metric": "capacity"}
+    cells = ran("most", "throughput", {"a": about(900), "b": about(900, 1)}, limit="generator", status="censored")
+    assert said(part(cells, rule)) == ("UNDECIDED", "generator_bound")
+    again = [
+        c.model_copy(update={"second": SecondFigure(tool="other 1", status="valid", throughput_rps=rps * (c.throughput_rps or 0) / 900)})
+        for c in cells
+        for rps in [4000 if c.contender.startswith("a") else 2000]
+    ]
+    found = part(again, rule)
+    assert (said(found), found.comparisons[0].value, found.rows[0].rounds) == (SUPPORTED, pytest.approx(2.0, rel=0.01), 6)
+
+
+# --- reasons -----------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("scenario", "more", "reason"),
+    [
+        ("most", {"status": "censored", "limit": "generator"}, "generator_bound"),
+        ("most", {"status": "censored", "limit": "database"}, "database_bound"),
+        ("most", {"status": "censored", "limit": None}, "too_few_rounds"),
+        ("cost", {"status": "censored", "limit": "cpu"}, "not_sustained"),
+        ("cost", {"status": "invalid", "reasons": ["V2 cannot sustain 9/s", "V7 others used 30 % of the machine"]}, "noisy_machine"),
+        ("cost", {"status": "invalid", "reasons": ["V1 3 requests failed"]}, "invalid"),
+        ("cost", {"status": "failed", "reasons": ["it has ended"]}, "invalid"),
+    ],
+)
+def test_rounds_that_do_not_count_give_the_reason(scenario: str, more: dict[str, Any], reason: str) -> None:
+    metric = "cpu" if scenario == "cost" else "throughput"
+    cells = ran(scenario, metric, {"a": about(100), "b": about(50, 2)})
+    rule = {**ATLEAST, "scenario": scenario, "metric": metric}
+    assert said(part(cells, rule)) == SUPPORTED
+    found = one(with_(cells, "b", (2, 5), **more), rule)
+    assert (said(found), found.rounds_needed) == (("UNDECIDED", reason), None)
+
+
+def test_too_few_rounds_are_too_few_whatever_became_of_them() -> None:
+    cells = ran("cost", "cpu", {"a": about(100)[:3], "b": about(50, 2)[:3]})
+    found = one(cells, ATLEAST)  # six were planned: the run is not at its end
+    assert (said(found), found.rounds_needed) == (("UNDECIDED", "too_few_rounds"), 5)
+    lost = with_(cells, "b", (1, 2), status="invalid", reasons=["V7 others"])
+    found = one(lost, ATLEAST, run=planned(rounds=3))
+    assert (said(found), found.rounds_needed) == (("UNDECIDED", "too_few_rounds"), 5)
+    whole = ran("cost", "cpu", {"a": about(100), "b": about(50, 2)})
+    found = one(whole, ATLEAST, least_rounds=8)
+    assert (said(found), found.rounds_needed) == (("UNDECIDED", "too_few_rounds"), 8)
+    silent = one(whole, {**ATLEAST, "metric": "p99"})  # fewer than 1000 requests in each window
+    assert (said(silent), silent.rounds_needed) == (("UNDECIDED", "too_few_rounds"), None)
+
+
+def test_the_twin_opens_the_gate_of_its_scenario_and_metric() -> None:
+    cells = ran("cost", "cpu", {"a": about(100), "b": about(50, 2)})
+    assert said(part([c for c in cells if c.contender != "a-twin"], ATLEAST)) == ("UNDECIDED", "no_twin")
+    apart = ran("cost", "cpu", {"a": about(100), "b": about(50, 2), "a-twin": about(106)})
+    assert said(part(apart, ATLEAST)) == ("UNDECIDED", "twin_failed")
+    elsewhere = ran("most", "throughput", {"a": about(100), "b": about(50, 2), "a-twin": about(100, 1)})
+    assert said(part([*apart, *elsewhere], {**ATLEAST, "scenario": "most", "metric": "throughput"})) == SUPPORTED
+
+
+def test_what_the_run_has_not_is_named() -> None:
+    cells = ran("cost", "cpu", {"a": about(100), "b": about(50, 2)})
+    found = part(cells, {**ATLEAST, "other": "z"})
+    assert (said(found), found.missing) == (("NOT_MEASURED", "no_contender"), ["contender z"])
+    found = part(cells, {**ATLEAST, "scenario": "idle"})
+    assert (said(found), found.missing, found.rows) == (("NOT_MEASURED", "no_scenario"), ["scenario idle"], [])
+    found = part(cells, {**ATLEAST, "other": "a-slow"})  # a control is no contender
+    assert found.missing == ["contender a-slow"]
+    found = part(with_(cells, "b", range(1, 7), status="unsupported"), ATLEAST)
+    assert (said(found), found.missing) == (("NOT_MEASURED", "no_contender"), ["contender b under cost"])
+
+
+# --- what must hold together ---------------------------------------------------------------------------------------------------
+
+
+def test_of_several_that_must_hold_the_worst_decides() -> None:
+    cells = ran("cost", "cpu", {"a": about(100), "b": about(50, 2), "c": about(61, 1, times=9)})
+    true, false = {**ATLEAST, "ratio": 1.5}, {**ATLEAST, "ratio": 2.5}
+    open_, absent = {**ATLEAST, "other": "c"}, {**ATLEAST, "other": "z"}
+    assert said(one(cells, true, true)) == SUPPORTED
+    assert said(one(cells, true, open_)) == ("UNDECIDED", "straddles")
+    assert said(one(cells, open_, absent, true)) == ("NOT_MEASURED", "no_contender")
+    assert said(one(cells, open_, absent, false)) == REFUTED
+    several = {"rule": "figure_at_least", "scenario": "cost", "metric": "cpu", "contenders": ["a", "z"], "value": 60}
+    assert said(part(cells, several)) == ("NOT_MEASURED", "no_contender")
+    found = part(cells, {**several, "contenders": ["a", "z", "b"]})
+    assert (said(found), [c.verdict for c in found.comparisons], found.missing) == (REFUTED, ["SUPPORTED", "REFUTED"], ["contender z"])
+
+
+def test_holms_family_is_all_that_decides_each_counted_once() -> None:
+    cells = ran("cost", "cpu", {"a": about(100), "b": about(98.7, 2), "c": about(100.4, 1)})
+    narrow = {**ATLEAST, "ratio": 1.0}
+    others = [{**ATMOST, "other": "c", "ratio": 1 + n / 1000} for n in range(4)]
+    assert said(one(cells, narrow)) == SUPPORTED
+    alone = judged(cells, claim(narrow), claim(narrow, id_="A2"), claim({**narrow, "scenario": "most"}, id_="A3")).claims
+    assert [(c.verdict, c.parts[0].comparisons[0].level) for c in alone] == [
+        ("SUPPORTED", 0.95), ("SUPPORTED", 0.95), ("UNDECIDED", 0.95),
+    ]  # fmt: skip
+    aside = [{"said": SAID, "parts": others}]
+    assert judged(cells, claim(narrow, also=aside, instead=aside)).claims[0].verdict == "SUPPORTED"
+    family = judged(cells, claim(narrow), claim(*others, id_="B1")).claims
+    assert family[0].parts[0].comparisons[0].level == pytest.approx(0.99)
+    assert said(family[0]) == ("UNDECIDED", "straddles")
+
+
+def test_asides_decide_nothing_and_another_reason_is_told_only_where_it_holds() -> None:
+    cells = ran("cost", "cpu", {"a": about(100), "b": about(50, 2)})
+    true, false = {"said": SAID, "parts": [ATLEAST]}, {"said": SAID, "parts": [ATLEAST, ATMOST]}
+    found = one(cells, ATLEAST, instead=[true, false], also=[false, true])
+    assert said(found) == SUPPORTED
+    assert [aside.verdict for aside in found.instead] == ["SUPPORTED"]
+    assert [aside.verdict for aside in found.also] == ["REFUTED", "SUPPORTED"]
+    refuted = one(cells, ATMOST, instead=[true])
+    assert (refuted.verdict, len(refuted.instead)) == ("REFUTED", 1)
+
+
+def test_the_scope_says_for_what_the_verdicts_hold() -> None:
+    scope = judged([], claim(ATLEAST)).scope
+    assert scope.versions == dict.fromkeys("abc", "Java 25.0.3, Spring Boot (MVC) 4.1.0, MySQL Connector/J 26.10.0")
+    assert (scope.machine, scope.cores, scope.commit) == ("A CPU, 23.5 GiB, Debian, kernel 6", 2, "abc")
+    assert (scope.database, scope.tier, scope.rounds, scope.runner) == ("mariadb 11.4.5", "standard", 6, "native")
+    changed = {**RUN, "host": {**RUN["host"], "changed": True}}
+    assert judged([], claim(ATLEAST), run=changed).scope.commit == "abc-dirty"
+
+
+# --- the whole judge tests itself -----------------------------------------------------------------------------------------------
+
+NAMES = ["a", "b", "c", "d", "e", "a-twin"]
+BORDER = 1.1
+FAMILY = [
+    claim({**ATLEAST, "contender": "b", "other": "a", "ratio": 1.0}),
+    claim({**ATMOST, "contender": "c", "other": "a", "ratio": 1.0}, id_="A2"),
+    claim({**ATLEAST, "contender": "d", "other": "a", "ratio": BORDER}, id_="A3"),
+    claim({"rule": "figure_at_least", "scenario": "cost", "metric": "cpu", "contenders": ["b"], "value": 50}, id_="A4"),
+    claim({"rule": "within_margin", "scenario": "cost", "metric": "cpu", "contenders": ["a", "e"]}, id_="A5"),
+]
+"""The truth of a run in which all are one program and d costs exactly BORDER times as much lies on the border of the first four claims,
+so that either verdict on them is false, and within that of the last."""
+
+
+def false_families(s: float, families: int) -> float:
+    """The share of runs with a false verdict; s is the standard deviation of a paired ln ratio."""
+    draw = random.Random(20261121)
+    run = planned(contenders=NAMES, scenarios=["cost"])
+    wrong = 0
+    for _ in range(families):
+        shared = [draw.gauss(0, 0.05) for _ in range(6)]
+        means = {name: 50 * BORDER if name == "d" else 50.0 for name in NAMES}
+        values = {name: [m * math.exp(x + draw.gauss(0, s / math.sqrt(2))) for x in shared] for name, m in means.items()}
+        verdicts = [c.verdict for c in judged(ran("cost", "cpu", values), *FAMILY, run=run).claims]
+        wrong += any(v in ("SUPPORTED", "REFUTED") for v in verdicts[:4]) or verdicts[4] == "REFUTED"
+    return wrong / families
+
+
+@pytest.mark.parametrize("s", [0.03, 0.13])
+def test_at_most_5_percent_of_runs_get_a_false_verdict(s: float) -> None:
+    assert false_families(s, 300) <= 0.05
+
+
+def test_that_test_can_fail(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(judge, "holm", lambda p_values: [0.95] * len(p_values))
+    assert false_families(0.03, 150) > 0.05

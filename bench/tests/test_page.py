@@ -1,0 +1,463 @@
+"""report.html: one safe file, the same words in both languages, and a page that works in a browser without a network."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import re
+import shutil
+import string
+from collections.abc import Iterator
+from dataclasses import dataclass
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any, get_args
+
+import pytest
+from playwright.sync_api import Browser, ConsoleMessage, Page, sync_playwright
+
+from nsb import claims as words_of_claims
+from nsb.analysis import table as tables
+from nsb.analysis.code import Code, Size
+from nsb.analysis.dominance import dominance
+from nsb.analysis.starts import Start
+from nsb.claims import Article, Comparison, Judged, JudgedAside, JudgedClaim, Judgement, RatioRule, Reported, Row, Said, Scope
+from nsb.model import METRIC_UNITS, Cell, Half, Latency, Limit, Role, Status
+from nsb.report import charts, html, html_data, messages
+from nsb.report.html_strips import Scale
+from nsb.report.messages import LANGUAGES, MESSAGES
+from nsb.running.journal import read_run
+
+RECORDED = Path(__file__).parent / "recordings" / "run"
+PAGE = Path(html.__file__).parent / "page"
+EVIL = 'V6 </script><script>alert("1")</script><img src=x onerror=alert(2)>'
+STUB = "window.vegaEmbed = async () => ({ finalize() {} });"
+
+
+# --- a run made up for the page ---------------------------------------------------------------------------------------------
+
+
+CONTENDERS = ("slow", "quick", "odd")
+RUN: dict[str, Any] = {
+    "schema": 1, "started_at": "2026-01-02T03:04:05+00:00", "runner": "native",
+    "plan": {
+        "tier": "standard", "profile": "1cpu", "workers": 1, "rounds": 6, "seed": 7, "contenders": [*CONTENDERS, "slow-twin"],
+        "controls": {"slow-twin": {"kind": "twin", "of": "slow"}}, "scenarios": ["cost", "most"], "order_why": "All fit into memory.",
+        "headlines": {"cost": "cpu", "most": "throughput"}, "models": {"cost": "open", "most": "closed"},
+        "rates": {"cost": 100, "most": None}, "vus": {"cost": 10, "most": 10}, "holds_ms": {"cost": 0, "most": 0},
+        "windows_s": {"cost": 2.0, "most": 2.0},
+    },
+    "host": {
+        "name": "m", "cpu": "A processor", "cores": 2, "memory_gib": 4.0, "system": "Linux", "kernel": "6", "commit": "c0ffee" * 7,
+        "changed": False,
+    },
+    "database": {"kind": "mysql", "version": "9"}, "k6": "k6 v2", "left_out": {"gone": "<b>no tool</b>"},
+    "runtimes": {"slow": {"runtime": "R", "runtime_version": "1", "settings": {"gc": None, "backlog": 4096}}},
+}  # fmt: skip
+"""Three contenders under two scenarios, with a twin."""
+
+
+def cell(round_: int, contender: str, scenario: str, **more: Any) -> Cell:
+    swing = round_ * (2 if contender in ("quick", "slow-twin") else 1) % 3
+    size = {"slow": 4.0, "quick": 1.0, "odd": 2.0}[contender.removesuffix("-twin")] * (1 + 0.01 * swing)
+    data: dict[str, Any] = {
+        "round": round_, "contender": contender, "scenario": scenario, "profile": "1cpu", "model": RUN["plan"]["models"][scenario],
+        "status": "valid", "window_s": 2.0, "requests": int(2000 / size), "throughput_rps": 1000 / size, "limit": "cpu",
+        "latency_ms": Latency(p50=size, p90=2 * size, p99=None, max=9.0), "raw": f"k6/{round_:02}-{scenario}-{contender}.json",
+        "cpu_us_per_request": {"service": 100 * size, "generator": 40.0, "database": 0.0, "upstream": 0.0}, "memory_peak_mib": 10 * size,
+        "threads_peak": 4, "halves": [Half(requests=int(1000 / size), p50_ms=size, service_cpu_s=0.1)] * 2,
+    }  # fmt: skip
+    return Cell(**{**data, **more})
+
+
+def cells() -> list[Cell]:
+    """`odd` fails under one scenario and says why in a way that should hurt nobody."""
+    made = [cell(round_, name, s) for round_ in range(1, 7) for s in RUN["plan"]["scenarios"] for name in RUN["plan"]["contenders"]]
+    failed = {"status": "failed", "reasons": [EVIL], "throughput_rps": None, "limit": None, "raw": None, "halves": []}
+    return [one.model_copy(update=failed) if (one.contender, one.scenario) == ("odd", "most") else one for one in made]
+
+
+def starts() -> list[Start]:
+    told = {"started_at": "", "cpu_s": 0.5, "pss_mib": 20.0}
+    return [Start(round=n, contender=name, ready_s=1.0 + n / 10, **told) for n in (1, 2) for name in CONTENDERS]
+
+
+def scope() -> Scope:
+    return Scope(
+        machine="A processor, 4 GiB", cores=2, profile="1cpu", tier="standard", rounds=6, runner="native", database="mysql 9",
+        started_at=RUN["started_at"], commit=RUN["host"]["commit"], seed=7, versions={"slow": "R 1"},
+    )  # fmt: skip
+
+
+def said(text: str) -> Said:
+    return Said(en=text, ko=f"{text} (우리말)")
+
+
+ROW = Row(contender="slow", value=404.0, low=400.0, high=408.0, rounds=6, censored=0, limits={"cpu": 6}, doubts=1)
+
+
+def claim(id_: str, verdict: Any, reason: Any = None) -> JudgedClaim:
+    measured = verdict != "NOT_MEASURED"
+    part = Judged(
+        rule=RatioRule(rule="ratio_at_least", scenario="cost", metric="cpu", contender="slow", other="quick", ratio=2.0),
+        verdict=verdict, reason=reason, missing=[] if measured else ["contender java-9"],
+        comparisons=[Comparison(
+            contender="slow", other="quick", unit="ratio", verdict=verdict, reason=reason, rounds=6, value=4.0, low=3.8, high=4.2,
+            level=0.975, border=2.0, agree=1.0, sign_holds=True, rounds_needed=None, gate_low=0.98, gate_high=1.02,
+        )] if measured else [],
+        rows=[ROW] if measured else [],
+    )  # fmt: skip
+    told = JudgedAside(said=said("Another reason"), verdict="SUPPORTED", parts=[part])
+    return JudgedClaim(
+        id=id_, article=id_[0], said=said(f"Claim {id_} <i>"), verdict=verdict, reason=reason, parts=[part], instead=[told], also=[],
+        rounds_needed=12 if reason else None, reported=[Reported(what=said("slow"), value=10749.0, unit="requests/s")],
+    )  # fmt: skip
+
+
+def judgement() -> Judgement:
+    found = [claim("A1", "SUPPORTED"), claim("A2", "REFUTED"), claim("B1", "UNDECIDED", "straddles")]
+    return Judgement(scope=scope(), claims=[*found, claim("B2", "NOT_MEASURED", "no_contender")])
+
+
+SIZE = Size(files=3, lines=350, complexity=60, functions=40)
+CODE = Code(tool="counter 1", services={"one": SIZE}, contenders=dict.fromkeys(CONTENDERS, "one"))
+
+
+def made(bundle: str = STUB) -> str:
+    found, begun = cells(), starts()
+    table = tables.make(RUN, found, begun)
+    drawn = charts.charts(table, RUN, found, begun)
+    articles = {"A": Article(id="A", title=said("A talk"), setup=said("Four cores"))}
+    return html.page(table, RUN, found, begun, judgement(), dominance(RUN, found, begun, CODE), CODE, drawn, bundle, articles)
+
+
+def sparse(run: dict[str, Any], found: list[Cell]) -> str:
+    """No starts, no code, nothing claimed."""
+    table = tables.make(run, found)
+    return html.page(table, run, found, [], Judgement(scope=scope(), claims=[]), dominance(run, found, [], None), None, [], STUB)
+
+
+@pytest.fixture(scope="module")
+def text() -> str:
+    return made()
+
+
+class Parsed(HTMLParser):
+    """Elements with their attributes, and the text of scripts, as a browser reads them."""
+
+    def __init__(self, source: str) -> None:
+        super().__init__()
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
+        self.scripts: list[str] = []
+        self._in_script = False
+        self.feed(source)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, dict(attrs)))
+        if tag == "script":
+            self._in_script = True
+            self.scripts.append("")
+
+    def handle_endtag(self, tag: str) -> None:
+        self._in_script = self._in_script and tag != "script"
+
+    def handle_data(self, data: str) -> None:
+        if self._in_script:
+            self.scripts[-1] += data
+
+
+# --- words -------------------------------------------------------------------------------------------------------------------------
+
+
+def placeholders(message: str) -> set[str]:
+    return {name for _, name, _, _ in string.Formatter().parse(message) if name}
+
+
+def test_both_languages_say_the_same() -> None:
+    assert not [key for key, said_ in MESSAGES.items() if len(said_) != len(LANGUAGES) or not all(said_)]
+    assert not [key for key, (english, korean) in MESSAGES.items() if placeholders(english) != placeholders(korean)]
+
+
+def test_an_unknown_word_or_value_is_an_error() -> None:
+    with pytest.raises(KeyError):
+        messages.text("no.such", "en")
+    with pytest.raises(KeyError):
+        messages.text("count.rounds.many", "ko")
+
+
+def test_every_word_of_the_data_has_a_message() -> None:
+    rules = [rule.model_fields["rule"].annotation for rule in get_args(get_args(words_of_claims.Rule)[0])]
+    data = {
+        "verdict": get_args(words_of_claims.Verdict), "verdict_means": get_args(words_of_claims.Verdict),
+        "reason": get_args(words_of_claims.Reason), "reason_means": get_args(words_of_claims.Reason), "limit": get_args(Limit),
+        "status": (*get_args(Status), "missing"), "role": get_args(Role), "metric": METRIC_UNITS, "unit": METRIC_UNITS.values(),
+        "rule": [name for names in rules for name in get_args(names)], "asks": [name for names in rules for name in get_args(names)],
+        "check": [f"V{n}" for n in range(1, 12)],
+    }  # fmt: skip
+    assert not [f"{kind}.{name}" for kind, names in data.items() for name in names if f"{kind}.{name}" not in MESSAGES]
+
+
+def test_every_word_of_the_page_has_a_message() -> None:
+    template, script = ((PAGE / name).read_text(encoding="utf-8") for name in ("page.html.j2", "page.js"))
+    asked = re.findall(r'\b(?:t|label|asides)\("([a-z_.]+)"[,)]', template)
+    assert len(asked) > 50
+    assert not set(asked) - MESSAGES.keys()
+    of_script = set(re.findall(r"'((?:page|head)\.[a-z_]+)'", script))
+    assert of_script == set(html_data.SCRIPT_WORDS)
+    assert of_script <= MESSAGES.keys()
+
+
+# --- one safe file -----------------------------------------------------------------------------------------------------------------
+
+
+def test_what_data_say_is_text_and_nothing_else(text: str) -> None:
+    parsed = Parsed(text)
+    assert len(parsed.scripts) == 3
+    assert not [tag for tag, has in parsed.elements if tag in ("img", "iframe", "object") or any(name.startswith("on") for name in has)]
+    assert "&lt;b&gt;no tool&lt;/b&gt;" in text
+    assert EVIL in json.loads(parsed.scripts[0])["sentences"]
+
+
+def test_nothing_is_fetched_and_only_its_own_scripts_run(text: str) -> None:
+    parsed = Parsed(text)
+    links = {has.get(name) or "" for _, has in parsed.elements for name in ("src", "href", "action")}
+    assert {link for link in links if re.match(r"\w+:|//", link)} == {"data:,"}
+    policy = next(a["content"] or "" for tag, a in parsed.elements if a.get("http-equiv") == "Content-Security-Policy")
+    assert policy.startswith("default-src 'none'; ")
+    assert "unsafe" not in policy.split("script-src")[1].split(";")[0]
+    for script in parsed.scripts[1:]:
+        assert f"'sha256-{base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()}'" in policy
+
+
+def test_a_bundle_that_names_the_end_of_a_script_stays_whole() -> None:
+    bundle = "const end = '</script>', open = '<!-- <script>';\r\n"
+    parsed = Parsed(made(bundle))
+    assert len(parsed.scripts) == 3
+    assert parsed.scripts[1] == "const end = '<\\/script>', open = '<\\!-- <script>';\n"
+
+
+def test_the_same_data_give_the_same_bytes(text: str) -> None:
+    assert made() == text
+
+
+@pytest.mark.parametrize(("one", "other"), [
+    ({"a": [1, {"b": "x"}]}, {"a": [1, {"b": "y"}]}), ({"a": 1}, {"b": 1}), ([1, 2], [1]), ([1], [None]), ({}, {}),
+])  # fmt: skip
+def test_a_korean_chart_is_the_english_one_and_a_difference(one: Any, other: Any) -> None:
+    def patched(value: Any, change: Any) -> Any:  # as page.js
+        if change is None:
+            return value
+        if isinstance(change, list):
+            return change[0]
+        made_ = list(value) if isinstance(value, list) else dict(value)
+        for key, below in change.items():
+            key_ = int(key) if isinstance(made_, list) else key
+            made_[key_] = patched(value[key_], below)
+        return made_
+
+    assert patched(one, html_data.difference(one, other)) == other
+
+
+def test_a_percent_does_not_look_like_a_half() -> None:
+    near, far = Scale.over([100, 101], log=True), Scale.over([100, 400], log=True)
+    assert near.at(101) - near.at(100) < 5
+    assert far.at(400) - far.at(100) > 80
+
+
+def test_runs_that_lack_almost_everything_have_a_page() -> None:
+    run, found = read_run(RECORDED)
+    one_round = sparse(run, found)
+    assert messages.text("legend.halves", "en") in one_round
+    assert messages.text("control.none", "ko") in one_round
+    assert messages.text("page.no_starts", "en") in one_round
+    assert "No contender is best" not in one_round
+    lost = [one.model_copy(update={"status": "invalid", "limit": None, "halves": []}) for one in found[:2]]
+    assert messages.text("status.missing", "ko") in sparse(run, lost)
+    assert messages.text("status.missing", "ko") in sparse(run, [])
+
+
+# --- in a browser ------------------------------------------------------------------------------------------------------------------
+
+
+@dataclass
+class Seen:
+    """A page that is open, and what it did."""
+
+    page: Page
+    complaints: list[str]
+    requests: list[str]
+
+    def texts(self, selector: str) -> list[str]:
+        return [each.inner_text().strip() for each in self.page.locator(selector).all()]
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    program = next((found for name in ("chromium", "chromium-browser", "google-chrome") if (found := shutil.which(name))), None)
+    if program is None:
+        pytest.skip("no Chromium here: apt-get install chromium (or the browser of your system)")
+    with sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=program, args=["--no-sandbox", "--disable-gpu"], timeout=0)
+        yield started
+        started.close()
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """With the script that really draws."""
+    path = tmp_path_factory.mktemp("page") / "report.html"
+    path.write_text(made(charts.bundle()), encoding="utf-8")
+    return path
+
+
+@pytest.fixture(params=[390, 1440])
+def seen(request: pytest.FixtureRequest, browser: Browser, file: Path) -> Iterator[Seen]:
+    page = browser.new_page(viewport={"width": request.param, "height": 900})
+    page.set_default_timeout(300_000)  # no test fails by the clock of a slow machine
+    found = Seen(page, [], [])
+
+    def heard(message: ConsoleMessage) -> None:
+        if message.type == "error":  # Vega-Lite warns of heights that follow from the number of contenders
+            found.complaints.append(message.text)
+
+    page.on("console", heard)
+    page.on("pageerror", lambda error: found.complaints.append(str(error)))
+    page.on("request", lambda sent: found.requests.append(sent.url))
+    page.goto(file.as_uri())
+    yield found
+    page.close()
+
+
+def test_it_draws_without_a_network_and_fits_the_screen(seen: Seen) -> None:
+    page = seen.page
+    page.locator(".canvas").first.scroll_into_view_if_needed()  # charts are drawn when they come near
+    mark = page.locator(".canvas svg .mark-symbol path, .canvas svg .mark-rect path").first
+    mark.wait_for(state="attached")
+    mark.scroll_into_view_if_needed()
+    mark.hover(force=True)
+    page.locator("#vg-tooltip-element.visible").wait_for()
+    assert page.locator("#vg-tooltip-element").inner_text().strip()
+    for language in LANGUAGES:
+        page.locator(f"[data-lang={language}]").click()
+        width = page.evaluate("[document.documentElement.scrollWidth, innerWidth]")
+        assert width[0] <= width[1]
+    assert seen.complaints == []
+    assert [url for url in seen.requests if not url.startswith("data:")] == [page.url.split("#")[0]]
+
+
+def test_the_language_is_one_switch_and_stays_in_the_address(seen: Seen) -> None:
+    page = seen.page
+    assert page.locator("html").get_attribute("lang") == "en"
+    page.locator("[data-lang=ko]").click()
+    assert page.locator("html").get_attribute("lang") == "ko"
+    assert messages.text("heading.claims", "ko") in seen.texts("#claims h2")
+    assert messages.text("heading.claims", "en") not in page.locator("main").inner_text()
+    assert page.locator("header nav").get_attribute("aria-label") == messages.text("page.contents", "ko")
+    page.locator("[data-theme-to=dark]").click()
+    page.reload()
+    assert page.locator("html").get_attribute("lang") == "ko"
+    assert page.evaluate("getComputedStyle(document.documentElement).colorScheme") == "dark"
+
+
+def test_a_row_sorts_the_contenders_best_first_and_what_has_no_figure_last(seen: Seen) -> None:
+    heads = "#figures thead th:not(:first-child)"
+    row = seen.page.locator("#figures .sort", has_text="most")
+    assert seen.texts(heads) == list(CONTENDERS)
+    row.click()
+    assert seen.texts(heads) == ["quick", "slow", "odd"]
+    assert row.get_attribute("aria-pressed") == "true"
+    assert [text.split("\n")[0].rstrip("◆") for text in seen.texts("#figures tbody tr:last-child td")] == ["990", "248", "failed"]
+    row.click()
+    assert seen.texts(heads) == ["slow", "quick", "odd"]
+    row.click()
+    assert seen.texts(heads) == list(CONTENDERS)
+
+
+def test_a_cell_opens_by_keyboard_and_escape_leads_back(seen: Seen) -> None:
+    page = seen.page
+    cells_ = page.locator("#figures tbody tr:last-child .cell")
+    cells_.nth(2).focus()
+    page.keyboard.press("Enter")
+    dialog = page.locator("#dialog")
+    assert dialog.is_visible()
+    assert "odd · most" in dialog.inner_text()
+    assert EVIL in dialog.inner_text()
+    page.keyboard.press("Escape")
+    assert not dialog.is_visible()
+    assert page.evaluate("document.activeElement.dataset.cell") == cells_.nth(2).get_attribute("data-cell")
+    cells_.nth(0).click()
+    assert page.locator("#dialog a").first.get_attribute("href") == "k6/01-most-slow.json"
+    assert page.locator("#dialog tbody tr").count() == 6
+
+
+def test_claims_are_filtered_by_article_and_verdict(seen: Seen) -> None:
+    page = seen.page
+    assert seen.texts(".claim:not([hidden]) .id") == ["A1", "A2", "B1", "B2"]
+    page.locator("[name=article][value=B]").uncheck(force=True)
+    page.locator("[name=verdict][value=REFUTED]").uncheck(force=True)
+    assert seen.texts(".claim:not([hidden]) .id") == ["A1"]
+    assert "1 of 4" in page.locator("#shown").inner_text()
+
+
+LAYERS = """element => {
+  const layers = [];
+  for (let at = element; at; at = at.parentElement) layers.push(getComputedStyle(at).backgroundColor);
+  return [getComputedStyle(element).color, layers];
+}"""
+COLOURED = (
+    "body", ".kicker", ".lead", ".scope", "h2", ".top a", ".switches button[aria-pressed=true]", ".switches button[aria-pressed=false]",
+    ".badge.SUPPORTED", ".badge.REFUTED", ".badge.UNDECIDED", ".badge.NOT_MEASURED", ".claim .id", ".claim .reason", "summary", "legend",
+    ".chip span", "#figures thead th", ".cell .figure", ".cell .below", ".sort .unit", "#matrix button", ".small thead th", ".facts dt",
+    "pre", "footer p",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_text_can_be_read_in_both_themes(browser: Browser, file: Path, theme: Any) -> None:
+    """Contrast by WCAG 2.2, 1.4.3: at least 4.5 to 1."""
+    page = browser.new_page(color_scheme=theme)
+    page.set_default_timeout(300_000)
+    page.goto(file.as_uri())
+    found = {selector: contrast(*page.locator(selector).first.evaluate(LAYERS)) for selector in COLOURED}
+    page.close()
+    assert {selector: round(ratio, 2) for selector, ratio in found.items() if ratio < 4.5} == {}
+
+
+def contrast(ink: str, layers: list[str]) -> float:
+    ground = (1.0, 1.0, 1.0)
+    for layer in reversed(layers):
+        *colour, alpha = components(layer)
+        ground = tuple(alpha * top + (1 - alpha) * below for top, below in zip(colour, ground, strict=True))  # type: ignore[assignment]
+    light, dark = sorted((luminance(components(ink)[:3]), luminance(ground)), reverse=True)
+    return (light + 0.05) / (dark + 0.05)
+
+
+def components(colour: str) -> tuple[float, ...]:
+    """Of `rgb(…)`, `rgba(…)` or `color(srgb …)`: red, green, blue and alpha from 0 to 1."""
+    values = [float(value) for value in re.findall(r"[\d.]+(?:e-\d+)?", colour.replace("srgb", ""))]
+    scale = 1.0 if "srgb" in colour else 255.0
+    return (*(value / scale for value in values[:3]), values[3] if len(values) > 3 else 1.0)
+
+
+def luminance(colour: Any) -> float:
+    red, green, blue = (value / 12.92 if value <= 0.04045 else ((value + 0.055) / 1.055) ** 2.4 for value in colour)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def test_the_contrast_formula() -> None:
+    assert contrast("rgb(0, 0, 0)", ["rgba(0, 0, 0, 0)", "rgb(255, 255, 255)"]) == pytest.approx(21)
+    assert contrast("rgb(119, 119, 119)", ["color(srgb 1 1 1)"]) == pytest.approx(4.48, abs=0.01)
+
+
+# --- the largest run there is ------------------------------------------------------------------------------------------------------
+
+
+def test_a_committed_run_is_below_three_megabytes() -> None:
+    folder = max((Path(__file__).parents[1] / "results").glob("*/cells.jsonl"), key=lambda f: f.stat().st_size).parent
+    run, found = read_run(folder)
+    table = tables.make(run, found)
+    drawn = charts.charts(table, run, found, [])
+    many = Judgement(scope=scope(), claims=[claim(f"A{n}", "SUPPORTED") for n in range(1, 41)])
+    whole = html.page(table, run, found, [], many, dominance(run, found, [], None), None, drawn, charts.bundle())
+    assert len(whole.encode()) < 3_000_000

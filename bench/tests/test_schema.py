@@ -1,0 +1,159 @@
+"""The schemas say what the program writes, and what is committed follows them."""
+
+from __future__ import annotations
+
+import copy
+import csv as reader
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from nsb.analysis import table as tables
+from nsb.model import Cell
+from nsb.report import csv, schema
+from nsb.running.journal import read_run
+
+BENCH = Path(__file__).resolve().parents[1]
+COMMITTED = BENCH / "schema"
+RUNS = [*sorted(path.parent for path in (BENCH / "results").glob("*/run.json")), BENCH / "tests" / "recordings" / "run"]
+FILES = schema.files()
+EVERY = 40
+"""Of a run's cells each EVERY-th is looked at: they come from one program."""
+
+
+def validator(name: str) -> Draft202012Validator:
+    return Draft202012Validator(json.loads(FILES[name]))
+
+
+def test_the_committed_files_are_the_generated_ones() -> None:
+    assert {path.name for path in COMMITTED.glob("*.json")} == set(FILES)
+    for name, text in FILES.items():
+        assert (COMMITTED / name).read_text(encoding="utf-8") == text, f"{name}: write the schemas again (just schema)"
+
+
+def test_they_are_written_as_they_are_made(tmp_path: Path) -> None:
+    schema.write(tmp_path)
+    assert {path.name: path.read_text(encoding="utf-8") for path in tmp_path.iterdir()} == FILES
+
+
+@pytest.mark.parametrize("name", schema.RECORDS)
+def test_each_is_a_schema_in_which_docstrings_describe_the_fields(name: str) -> None:
+    text = json.loads(FILES[name])
+    Draft202012Validator.check_schema(text)
+    assert text["description"]
+
+
+def test_a_docstring_below_a_field_describes_it_by_its_alias() -> None:
+    properties = json.loads(FILES["cell.schema.json"])["properties"]
+    assert properties["statements"]["description"] == "That the database executed in the window; None where there are none to count."
+    assert "schema" in properties
+    assert "schema_" not in properties
+    ladder = json.loads(FILES["cell.schema.json"])["$defs"]["Reading"]["properties"]
+    assert ladder["in_flight"]["description"] == "None where /stats did not answer in time."
+
+
+@pytest.mark.parametrize("folder", RUNS, ids=lambda path: path.name)
+def test_committed_records_follow_their_schemas(folder: Path) -> None:
+    lines = {"cell.schema.json": "cells.jsonl", "start.schema.json": "starts.jsonl"}
+    whole = {"table.schema.json": "table.json", "claims.schema.json": "claims.json", "code.schema.json": "code.json"}
+    for name, file in lines.items():
+        if (folder / file).exists():
+            checked = validator(name)
+            for line in (folder / file).read_bytes().splitlines()[::EVERY]:
+                checked.validate(json.loads(line))
+    for name, file in whole.items():
+        if (folder / file).exists():
+            validator(name).validate(json.loads((folder / file).read_text(encoding="utf-8")))
+
+
+@pytest.mark.parametrize(
+    "bend",
+    [
+        lambda cell: cell.pop("scenario"),
+        lambda cell: cell.update(status="perhaps"),
+        lambda cell: cell.update(throughput_rps="many"),
+        lambda cell: cell.update(unheard_of=1),
+        lambda cell: cell["latency_ms"].update(p95=1.0),
+        lambda cell: cell.update(cpu_us_per_request={"neighbour": 1.0}),
+    ],
+)
+def test_a_wrong_record_fails(bend: Any) -> None:
+    checked = validator("cell.schema.json")
+    good = json.loads((RUNS[-1] / "cells.jsonl").read_bytes().splitlines()[0])
+    checked.validate(good)
+    bad = copy.deepcopy(good)
+    bend(bad)
+    assert not checked.is_valid(bad)
+
+
+def test_what_the_program_writes_today_follows_too() -> None:
+    run, cells = read_run(RUNS[-1])
+    table = tables.make(run, cells)
+    validator("table.schema.json").validate({**table.model_dump(mode="json"), "compared_controls": []})
+    validator("cell.schema.json").validate(json.loads(Cell.model_validate(dict(cells[0])).line()))
+    assert wrong(csv.text(table)) == []
+
+
+# --- table.csv ---------------------------------------------------------------------------------------------------------------------------
+
+
+_NUMBER = re.compile(r"-?\d+(\.\d+)?(e[+-]?\d+)?")
+_PATTERNS = {"number": _NUMBER, "nonNegativeInteger": re.compile(r"\d+"), "string": re.compile(r"(?s).*")}
+
+
+def wrong(text: str) -> list[str]:
+    """What in a table.csv the committed metadata forbid."""
+    described = json.loads((COMMITTED / schema.CSVW).read_text(encoding="utf-8"))["tableSchema"]
+    columns = described["columns"]
+    rows = list(reader.reader(text.splitlines()))
+    if rows[0] != [column["titles"] for column in columns]:
+        return [f"the columns are {rows[0]}"]
+    found = []
+    for number, row in enumerate(rows[1:], 2):
+        for column, value in zip(columns, row, strict=True):
+            kind = column["datatype"]
+            pattern = re.compile(kind["format"]) if isinstance(kind, dict) else _PATTERNS[kind]
+            if (value and not pattern.fullmatch(value)) or (column["required"] and not value):
+                found.append(f"line {number}, {column['name']}: {value!r}")
+    keys = [tuple(row[rows[0].index(name)] for name in described["primaryKey"]) for row in rows[1:]]
+    return found if len(set(keys)) == len(keys) else [*found, "a line is there twice"]
+
+
+def test_every_column_is_described_with_its_unit() -> None:
+    assert tuple(column.name for column in schema.COLUMNS) == csv.COLUMNS
+    for column in schema.COLUMNS:
+        assert column.title
+        assert column.description
+        assert (column.unit is not None) == (column.datatype in ("number", "nonNegativeInteger")), column.name
+
+
+@pytest.mark.parametrize("folder", [folder for folder in RUNS if (folder / "table.csv").exists()], ids=lambda path: path.name)
+def test_committed_tables_follow_the_metadata(folder: Path) -> None:
+    assert wrong((folder / "table.csv").read_text(encoding="utf-8")) == []
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("p50_ms", "p95_ms"),
+        (",cpu,", ",speed,"),
+        (",valid,", ",perhaps,"),
+        (",interval,", ",wide,"),
+        (",6,0,", ",-6,0,"),
+        ("java-vt,", ","),
+    ],
+)
+def test_a_wrong_column_or_value_fails(old: str, new: str) -> None:
+    text = (BENCH / "results" / "20261120T2013Z-standard" / "table.csv").read_text(encoding="utf-8")
+    assert wrong(text) == []
+    assert wrong(text.replace(old, new, 1))
+
+
+def test_a_column_that_is_not_described_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(csv, "COLUMNS", (*csv.COLUMNS, "new"))
+    with pytest.raises(ValueError, match="not those of table"):
+        schema.csv_metadata()
