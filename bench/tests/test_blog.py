@@ -71,11 +71,12 @@ def dominance(better: dict[str, dict[str, list[str]]] | None = None, front: list
 EVERYBODY_IS_BEATEN = {"slow": {"odd": ["cost cpu"]}, "quick": {"slow": ["cost cpu"]}, "odd": {"quick": ["cost cpu"]}}
 CHARTS = [
     Chart(
-        id=name, title=Said(en=name, ko=name), alt=Said(en=f"What {name} [shows].", ko=f"{name} 설명."), specs={}, columns=[], rows=[], kind=kind,
-        scenario=scenario,
+        id=name, title=Said(en=name, ko=name), alt=Said(en=f"What {name} [shows].", ko=f"{name} 설명."), specs={}, columns=[], rows=[],
+        kind=kind, scenario=scenario,
     )
     for name, kind, scenario in [
-        ("heat", "heat", None), ("intervals-cost", "intervals", "cost"), ("intervals-most", "intervals", "most"), ("roles-cost", "roles", "cost"),
+        ("heat", "heat", None), ("intervals-cost", "intervals", "cost"), ("intervals-most", "intervals", "most"),
+        ("roles-cost", "roles", "cost"),
     ]
 ]  # fmt: skip
 

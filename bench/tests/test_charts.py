@@ -9,10 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from altair.utils.schemapi import validate_jsonschema
+from altair.vegalite.v6.schema import load_schema
+from jsonschema import ValidationError
 
 from nsb.analysis import table as tables
 from nsb.analysis.starts import Start
-from nsb.model import Cell, Latency, SecondFigure
+from nsb.model import Cell, Latency, Reading, SecondFigure, Slope
 from nsb.report import charts as drawing
 from nsb.report.charts_base import PALETTE, SHAPES, wrapped
 from nsb.report.charts_points import beside_best, dots
@@ -132,7 +135,8 @@ def test_the_alternative_names_the_true_extremes(usual: dict[str, drawing.Chart]
     assert "do not overlap" in usual["intervals-cost"].alt.en
     assert "최저 quick" in usual["intervals-cost"].alt.ko
     assert "p99 of wait: lowest slow" in usual["latency-wait"].alt.en
-    assert "least for quick" in usual["growth-flight"].alt.en
+    assert "least for quick" in usual["memory-flight"].alt.en
+    assert "lowest quick" in usual["growth-flight"].alt.en
     swapped = made(plan(scenarios=["cost"]), cells(cost_quick={"cpu_us_per_request": {"service": 900.0}}))
     assert "highest quick with 900" in swapped["intervals-cost"].alt.en
 
@@ -140,6 +144,14 @@ def test_the_alternative_names_the_true_extremes(usual: dict[str, drawing.Chart]
 def test_only_intervals_that_lie_apart_make_a_best(usual: dict[str, drawing.Chart]) -> None:
     assert "quick (cost, flight)" in usual["heat"].alt.en
     assert "No interval parts the best from the rest in: most, wait" in usual["heat"].alt.en
+    slopes = {r: Slope(kib=12 + 40 * (-1) ** r, first_kib=1.0, last_kib=1.0) for r in range(1, 7)}
+    found = [
+        each.model_copy(update={"memory_slope": slopes[each.round]}) if (each.scenario, each.contender) == ("flight", "slow") else each
+        for each in cells()
+    ]
+    bound = made(plan(scenarios=["flight"]), found)["heat"]
+    assert "≤" in {each["name"]: each for each in drawn(bound)}["slow"]["figure"]
+    assert "apart" not in bound.alt.en  # what is known to be at most so much may be best
     one = made(plan(1, ["cost"]), cells(1))["heat"].alt.en
     assert "apart" not in one
 
@@ -159,10 +171,21 @@ def test_one_round_shows_halves_and_says_that_they_are_no_interval() -> None:
 
 def test_memory_is_the_median_of_the_readings_and_its_growth_begins_at_zero(usual: dict[str, drawing.Chart]) -> None:
     levels = [each for each in drawn(usual["memory-flight"]) if each["name"] == "slow"]
-    assert [each["x"] for each in levels] == [50, 100, 600]
+    assert [each["x"] for each in levels] == pytest.approx([50, 100, 600], abs=0.01 * 600)  # set apart from the others
+    assert [each["users"] for each in levels] == ["50", "100", "600"]
     assert levels[2]["v"] - levels[0]["v"] == pytest.approx(550 * 0.2, rel=0.01)
     growth = [each["v"] for each in drawn(usual["growth-flight"]) if each["name"].startswith("slow")]
     assert growth == [0, pytest.approx(10), pytest.approx(110)]
+
+
+def test_a_level_that_lets_no_more_in_is_not_drawn() -> None:
+    full = [Reading(users=n, in_flight=n if n < 600 else None, pss_mib=30 + n / 10) for n in (50, 100, 600)]
+    run = plan(scenarios=["flight"])
+    run["runtimes"] = {"odd": {"settings": {"server_threads": 100}}}
+    chart = made(run, cells(flight_odd={"ladder": full}))["memory-flight"]
+    assert [each["users"] for each in drawn(chart) if each["name"] == "odd"] == ["50", "100"]
+    assert [each["users"] for each in drawn(chart) if each["name"] == "quick"] == ["50", "100", "600"]
+    assert any("A line ends" in note.en for note in chart.notes)
 
 
 def test_the_warm_up_falls_as_planted(usual: dict[str, drawing.Chart]) -> None:
@@ -176,6 +199,9 @@ def test_the_second_generator_stands_under_its_own_name() -> None:
     bent = made(plan(scenarios=["most"]), cells(most_odd={"status": "censored", "limit": "generator", "second": second}))
     assert row(bent["intervals-most"], "odd (other)")["v"] == 30_000
     assert {each["line"] for each in drawn(bent["heat"])} >= {"most", "most (other)"}
+    said = bent["intervals-most"].alt.en
+    assert "odd (other) alone with 30,000" in said
+    assert "highest quick with 8," in said  # figures of two generators do not compare
 
 
 def _without_words(value: Any) -> Any:
@@ -243,13 +269,22 @@ def test_a_recorded_run_is_drawn_and_the_same_data_give_the_same_bytes() -> None
     assert all(name in text for name in run["plan"]["contenders"])
 
 
+def test_every_chart_is_valid_vega_lite(usual: dict[str, drawing.Chart]) -> None:
+    schema = load_schema()
+    for chart in usual.values():
+        validate_jsonschema(chart.specs["en"], schema)
+    with pytest.raises(ValidationError):
+        validate_jsonschema({**next(iter(usual.values())).specs["en"], "width": "as wide as it likes"}, schema)
+
+
 def test_a_picture_in_korean_needs_letters(usual: dict[str, drawing.Chart], monkeypatch: pytest.MonkeyPatch) -> None:
-    picture = drawing.png(usual["start-ready"], "en")
+    text = drawing.svg(usual["start-ready"], "en")
+    picture = drawing.png(text, "en")
     assert picture is not None
     assert picture.startswith(b"\x89PNG")
     monkeypatch.setattr(drawing, "_letter", lambda letter: b"an empty box")
     drawing.has_letters.cache_clear()
-    assert drawing.png(usual["start-ready"], "ko") is None
+    assert drawing.png(text, "ko") is None
     monkeypatch.undo()
     drawing.has_letters.cache_clear()
     assert LANGUAGES == ("en", "ko")

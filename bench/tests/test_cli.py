@@ -66,7 +66,10 @@ def test_report_gives_the_same_bytes_twice_and_those_of_the_golden_table(tmp_pat
     first, second = ([], [])
     for seen in (first, second):
         assert nsb("report", str(tmp_path / "run")).returncode == 0
-        seen += [(tmp_path / "run" / name).read_bytes() for name in ("table.md", "table.csv", "table.json")]
+        made = ("table.md", "table.csv", "table.json", "claims.md", "claims.json", "report.html", "blog.en.md", "blog.ko.md")
+        seen += [(tmp_path / "run" / name).read_bytes() for name in made]
+        seen += [chart.read_bytes() for chart in sorted((tmp_path / "run" / "charts").iterdir())]
+    assert len(first) > 8
     assert first == second
     assert first[0].decode() == (BENCH / "tests" / "golden" / "table.md").read_text(encoding="utf-8")
 

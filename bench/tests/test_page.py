@@ -24,7 +24,7 @@ from nsb.analysis.dominance import dominance
 from nsb.analysis.starts import Start
 from nsb.claims import Article, Comparison, Judged, JudgedAside, JudgedClaim, Judgement, RatioRule, Reported, Row, Said, Scope
 from nsb.model import METRIC_UNITS, Cell, Half, Latency, Limit, Role, Status
-from nsb.report import charts, html, html_data, messages
+from nsb.report import charts, html, html_data, html_words, messages
 from nsb.report.html_strips import Scale
 from nsb.report.messages import LANGUAGES, MESSAGES
 from nsb.running.journal import read_run
@@ -38,7 +38,8 @@ STUB = "window.vegaEmbed = async () => ({ finalize() {} });"
 # --- a run made up for the page ---------------------------------------------------------------------------------------------
 
 
-CONTENDERS = ("slow", "quick", "odd")
+OTHERS = tuple(f"another-contender-{n}" for n in range(1, 6))
+CONTENDERS = ("slow", *OTHERS, "odd", "quick")
 RUN: dict[str, Any] = {
     "schema": 1, "started_at": "2026-01-02T03:04:05+00:00", "runner": "native",
     "plan": {
@@ -55,12 +56,12 @@ RUN: dict[str, Any] = {
     "database": {"kind": "mysql", "version": "9"}, "k6": "k6 v2", "left_out": {"gone": "<b>no tool</b>"},
     "runtimes": {"slow": {"runtime": "R", "runtime_version": "1", "settings": {"gc": None, "backlog": 4096}}},
 }  # fmt: skip
-"""Three contenders under two scenarios, with a twin."""
+"""More contenders than a phone is wide, under two scenarios, with a twin."""
 
 
 def cell(round_: int, contender: str, scenario: str, **more: Any) -> Cell:
     swing = round_ * (2 if contender in ("quick", "slow-twin") else 1) % 3
-    size = {"slow": 4.0, "quick": 1.0, "odd": 2.0}[contender.removesuffix("-twin")] * (1 + 0.01 * swing)
+    size = {"slow": 4.0, "quick": 1.0, "odd": 2.0}.get(contender.removesuffix("-twin"), 3.0) * (1 + 0.01 * swing)
     data: dict[str, Any] = {
         "round": round_, "contender": contender, "scenario": scenario, "profile": "1cpu", "model": RUN["plan"]["models"][scenario],
         "status": "valid", "window_s": 2.0, "requests": int(2000 / size), "throughput_rps": 1000 / size, "limit": "cpu",
@@ -265,6 +266,13 @@ def test_a_percent_does_not_look_like_a_half() -> None:
     assert far.at(400) - far.at(100) > 80
 
 
+def test_numbers_have_the_digits_that_their_spread_needs() -> None:
+    assert [html_words.level(each) for each in (0.9, 0.95, 0.99958, 0.99999)] == ["90%", "95%", "99.96%", ">99.99%"]
+    wide = ROW.model_copy(update={"low": 399.9, "high": 404.3})
+    assert (html_words.interval(ROW).bounds, html_words.interval(wide).bounds) == ("400.0–408.0", "399.9–404.3")
+    assert html_words.interval(ROW.model_copy(update={"value": -0.5, "low": -1.0, "high": 0.25})).bounds == "−1.00 … 0.25"
+
+
 def test_runs_that_lack_almost_everything_have_a_page() -> None:
     run, found = read_run(RECORDED)
     one_round = sparse(run, found)
@@ -340,8 +348,7 @@ def test_it_draws_without_a_network_and_fits_the_screen(seen: Seen) -> None:
     assert page.locator("#vg-tooltip-element").inner_text().strip()
     for language in LANGUAGES:
         page.locator(f"[data-lang={language}]").click()
-        width = page.evaluate("[document.documentElement.scrollWidth, innerWidth]")
-        assert width[0] <= width[1]
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     assert seen.complaints == []
     assert [url for url in seen.requests if not url.startswith("data:")] == [page.url.split("#")[0]]
 
@@ -365,11 +372,12 @@ def test_a_row_sorts_the_contenders_best_first_and_what_has_no_figure_last(seen:
     row = seen.page.locator("#figures .sort", has_text="most")
     assert seen.texts(heads) == list(CONTENDERS)
     row.click()
-    assert seen.texts(heads) == ["quick", "slow", "odd"]
+    assert seen.texts(heads) == ["quick", *OTHERS, "slow", "odd"]
     assert row.get_attribute("aria-pressed") == "true"
-    assert [text.split("\n")[0].rstrip("◆") for text in seen.texts("#figures tbody tr:last-child td")] == ["990", "248", "failed"]
+    figures = [text.split("\n")[0].rstrip("◆") for text in seen.texts("#figures tbody tr:last-child td")]
+    assert [figures[0], *figures[-2:]] == ["990", "248", "failed"]
     row.click()
-    assert seen.texts(heads) == ["slow", "quick", "odd"]
+    assert seen.texts(heads) == ["slow", *OTHERS, "quick", "odd"]
     row.click()
     assert seen.texts(heads) == list(CONTENDERS)
 
@@ -377,7 +385,8 @@ def test_a_row_sorts_the_contenders_best_first_and_what_has_no_figure_last(seen:
 def test_a_cell_opens_by_keyboard_and_escape_leads_back(seen: Seen) -> None:
     page = seen.page
     cells_ = page.locator("#figures tbody tr:last-child .cell")
-    cells_.nth(2).focus()
+    odd = cells_.nth(CONTENDERS.index("odd"))
+    odd.focus()
     page.keyboard.press("Enter")
     dialog = page.locator("#dialog")
     assert dialog.is_visible()
@@ -385,7 +394,7 @@ def test_a_cell_opens_by_keyboard_and_escape_leads_back(seen: Seen) -> None:
     assert EVIL in dialog.inner_text()
     page.keyboard.press("Escape")
     assert not dialog.is_visible()
-    assert page.evaluate("document.activeElement.dataset.cell") == cells_.nth(2).get_attribute("data-cell")
+    assert page.evaluate("document.activeElement.dataset.cell") == odd.get_attribute("data-cell")
     cells_.nth(0).click()
     assert page.locator("#dialog a").first.get_attribute("href") == "k6/01-most-slow.json"
     assert page.locator("#dialog tbody tr").count() == 6

@@ -92,7 +92,7 @@ def warmth(samples: Sequence[Sample], load_to_s: float) -> Warmth:
     The steady part must begin before the last third does: what is compared with itself alone says nothing. A cost that
     still falls slowly passes; the cells' own check of their halves (V8) looks at that again.
     """
-    stretches = _stretches([sample for sample in samples if sample.at_s <= load_to_s])
+    stretches = stretches_of([sample for sample in samples if sample.at_s <= load_to_s])
     if len(stretches) < LEAST_STRETCHES:
         return Warmth(None, "too few samples")
     third = math.ceil(len(stretches) * 2 / 3)
@@ -104,7 +104,7 @@ def warmth(samples: Sequence[Sample], load_to_s: float) -> Warmth:
     return Warmth(round(stretches[steady][0] - stretches[0][0], 3), None)
 
 
-def _stretches(samples: Sequence[Sample]) -> list[tuple[float, float]]:
+def stretches_of(samples: Sequence[Sample]) -> list[tuple[float, float]]:
     """(its beginning, CPU per request) of each stretch from the first one with an answer on; infinite where nothing was answered."""
     found: list[tuple[float, float]] = []
     for number, first in enumerate(samples):

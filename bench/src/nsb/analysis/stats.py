@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 
+import numpy as np
 from scipy.integrate import quad
 from scipy.special import stdtr
 from scipy.stats import chi2, nct, norm
@@ -131,8 +132,10 @@ def hodges_lehmann(x: Sequence[float], level: float = 0.95) -> Interval:
     depth = signed_rank_depth(len(x), level)
     if depth == 0:
         raise ValueError(f"{len(x)} values allow no interval of {level:.0%}")
-    walsh = sorted((x[i] + x[j]) / 2 for i in range(len(x)) for j in range(i, len(x)))
-    return Interval(walsh[depth - 1], walsh[-depth])
+    values = np.asarray(x)
+    i, j = np.triu_indices(len(x))
+    walsh = np.sort((values[i] + values[j]) / 2)
+    return Interval(float(walsh[depth - 1]), float(walsh[-depth]))
 
 
 @cache

@@ -73,19 +73,19 @@ def svg(chart: Chart, language: Language) -> str:
     """On white. The same chart gives the same text: letters are measured by a font that vl-convert brings along, but for Hangul."""
     spec = chart.specs[language]
     title = {**spec["title"], "subtitle": lines_of(chart.notes, language, WIDE)}
+    width = max(WIDTHS.get(chart.kind, WIDTH), chart.least_px)
     return vl_convert.vegalite_to_svg(
-        {**spec, "title": title, "width": max(WIDTHS.get(chart.kind, WIDTH), chart.least_px), "background": "#ffffff", "padding": 12},
+        {**spec, "title": title, "width": width, "background": "#ffffff", "padding": 12},
         vl_version=VEGA_LITE,
         config={**config("light"), "background": "#ffffff"},
         allowed_base_urls=[],
     )
 
 
-def png(chart: Chart, language: Language) -> bytes | None:
-    """Twice as large as the SVG. None where no font here has the language's letters: it would be full of empty boxes."""
+def png(text: str, language: Language) -> bytes | None:
+    """A chart's SVG, twice as large. None where no font here has the language's letters: it would be full of empty boxes."""
     if not has_letters(language):
         return None
-    text = svg(chart, language)
     if language == "ko":  # else resvg takes the first family for the Latin letters and any font at all for the others
         text = text.replace(FONT, f"{HANGUL.removesuffix(', sans-serif')}, {LATIN}, sans-serif")
     return vl_convert.svg_to_png(text, scale=2.0)

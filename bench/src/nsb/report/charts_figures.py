@@ -9,8 +9,10 @@ import altair as alt
 
 from nsb.analysis.table import UNITS
 from nsb.claims import Said
+from nsb.model import Headline
 from nsb.report import messages
 from nsb.report.charts_base import (
+    LINE,
     NEUTRAL,
     ROWS,
     Axis,
@@ -84,7 +86,7 @@ def heat(of: Source) -> Chart | None:
         notes=["read.heat", *_marks([beside.dot for row in lines.values() for beside in row]), *(["read.one"] if of.one_round else [])],
         columns=[*heads("head.scenario"), *(Said(en=name, ko=name) for name in table.contenders)],
         rows=[[line, *_heat_line(table.contenders, row)] for line, row in lines.items()],
-        least_px=120 + 62 * len(table.contenders), height=alt.Step(26),
+        least_px=120 + 62 * len(table.contenders), height=26 * len(lines),
     ))  # fmt: skip
 
 
@@ -147,10 +149,11 @@ def _by_times(beside: Beside) -> float:
 
 
 def _best_alone(row: Sequence[Beside]) -> str | None:
-    """The one whose interval lies beyond those of all others on the better side. Halves of a round are no intervals."""
+    """The one whose interval lies beyond those of all others on the better side. Halves of a round are no intervals, and a bound in the
+    row may be better still."""
     first = min(row, key=_by_times)
     others = [beside.dot for beside in row if beside is not first]
-    if first.times != 1.0 or not others or any(beside.dot.spread != "interval" for beside in row):
+    if first.at_least or not others or any(beside.dot.spread != "interval" for beside in row):
         return None
     return first.dot.contender if all(_apart(first.dot, other) for other in others) else None
 
@@ -172,10 +175,7 @@ def intervals(of: Source, scenario: str) -> Chart | None:
     headline, found = dots(of.table, scenario)
     if not any(dot.value is not None for dot in found):
         return None
-    unit = {language: messages.unit(UNITS[headline], language) for language in LANGUAGES}
-    if headline != of.table.headlines[scenario]:
-        unit = {language: word("axis.answers", language) for language in LANGUAGES}
-    better: Literal["less", "more"] = "less" if LESS_IS_BETTER[headline] else "more"
+    unit = _unit(of, scenario, headline)
     spreads = {dot.spread for dot in found if dot.spread}
     notes = ["read.halves"] if of.one_round else ["read.interval_mean" if headline == "memory" else "read.interval"]
     notes += ["read.spread_mixed"] if not of.one_round and "halves" in spreads else []
@@ -185,16 +185,31 @@ def intervals(of: Source, scenario: str) -> Chart | None:
     return made(of, Drawing(
         id=f"intervals-{scenario}", kind="intervals", scenario=scenario, notes=notes,
         title=Said(**{language: word("title.intervals", language, scenario=scenario, unit=unit[language]) for language in LANGUAGES}),
-        sentence=_dots_alt(found, {language: f"{scenario}, {unit[language]}" for language in LANGUAGES}, better),
+        sentence=figures_alt(of, scenario),
         draw=lambda language: _dots(of, found, unit[language], language, "head.rounds"),
-        columns=_dot_heads("head.rounds"), rows=_dot_rows(found),
+        columns=_dot_heads("head.rounds"), rows=_dot_rows(found), height=LINE * len(found),
     ))  # fmt: skip
+
+
+def _unit(of: Source, scenario: str, headline: Headline) -> dict[Language, str]:
+    """Of the figures that are drawn: another one than planned where nobody sustained the rate."""
+    if headline != of.table.headlines[scenario]:
+        return {language: word("axis.answers", language) for language in LANGUAGES}
+    return {language: messages.unit(UNITS[headline], language) for language in LANGUAGES}
+
+
+def figures_alt(of: Source, scenario: str) -> Said:
+    """The figures of a scenario in a sentence."""
+    headline, found = dots(of.table, scenario)
+    unit = _unit(of, scenario, headline)
+    what: dict[Language, str] = {language: f"{scenario}, {unit[language]}" for language in LANGUAGES}
+    return _dots_alt(found, what, "less" if LESS_IS_BETTER[headline] else "more")
 
 
 def _dots(of: Source, found: Sequence[Dot], unit: str, language: Language, counted: str) -> View:
     """A line for each figure: its interval, its point (an open arrow for a bound) and its number."""
     known = [value for dot in found for value in (dot.value, dot.low, dot.high) if value is not None]
-    axis = Axis.over(known, room=0.2)
+    axis = Axis.over(known, room=0.24)
     base = alt.Chart(ROWS).encode(
         y=alt.Y("name:N", sort=[dot.label for dot in found], title=None, axis=alt.Axis(domain=False, ticks=False, labelLimit=200)),
         tooltip=tooltip(
@@ -317,5 +332,5 @@ def _start_up(of: Source, key: str, unit: str, found: Sequence[Dot]) -> Chart:
         sentence=_dots_alt(found, {language: word(f"title.{key}", language) for language in LANGUAGES}, "less"),
         draw=lambda language: _dots(of, found, word(unit, language), language, "head.starts"),
         notes=[note for spread, note in (("interval", "read.start_interval"), ("range", "read.start_range")) if spread in spreads],
-        columns=_dot_heads("head.starts"), rows=_dot_rows(found),
+        columns=_dot_heads("head.starts"), rows=_dot_rows(found), height=LINE * len(found),
     ))  # fmt: skip

@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from nsb.analysis.starts import STRETCH_S, Span, Start, _stretches
+from nsb.analysis.growth import GREW
+from nsb.analysis.starts import STRETCH_S, Span, Start, stretches_of
 from nsb.analysis.table import Entry, Second, Table, latest
 from nsb.model import Cell, Headline, Role
 from nsb.report import words
@@ -227,27 +228,35 @@ class Level:
     growth: Over
 
 
-def levels(cells: Sequence[Cell]) -> list[Level]:
-    """The medians of each level by round, then over the rounds. The lowest level is the first at which every round has a reading."""
-    rounds = [_medians(cell) for cell in cells if cell.ladder]
+def levels(cells: Sequence[Cell], server_threads: int | None) -> list[Level]:
+    """The medians of each level by round, then over the rounds; growth is since the lowest level at which every round has a reading.
+
+    As in the slope (growth.climb), a level counts where it has more in flight than those below it: a pool of threads lets no more in.
+    """
+    rounds = [_medians(cell, server_threads) for cell in cells if cell.ladder]
     common = sorted(set.intersection(*(set(each) for each in rounds))) if rounds else []
-    found = []
+    found: list[Level] = []
     for users in common:
+        in_flight = statistics.median(each[users][0] for each in rounds)
+        if found and in_flight < GREW * found[-1].in_flight:
+            continue
         memory = over([each[users][1] for each in rounds])
         growth = over([each[users][1] - each[common[0]][1] for each in rounds])
         assert memory is not None
         assert growth is not None
-        found.append(Level(users, statistics.median(each[users][0] for each in rounds), memory, growth))
+        found.append(Level(users, in_flight, memory, growth))
     return found
 
 
-def _medians(cell: Cell) -> dict[int, tuple[float, float]]:
-    """Users of a level → medians of the requests in flight (the users, where the service did not say) and of the memory."""
+def _medians(cell: Cell, server_threads: int | None) -> dict[int, tuple[float, float]]:
+    """Users of a level → medians of the requests in flight and of the memory. A service whose threads are all taken does not say how many
+    are in flight: then it is all of them."""
     found = {}
     for users in {reading.users for reading in cell.ladder}:
         level = [reading for reading in cell.ladder if reading.users == users]
         told = [reading.in_flight for reading in level if reading.in_flight is not None]
-        found[users] = (float(statistics.median(told)) if told else float(users), statistics.median(each.pss_mib for each in level))
+        in_flight = statistics.median(told) if told else min(users, server_threads or users)
+        found[users] = (float(in_flight), statistics.median(reading.pss_mib for reading in level))
     return found
 
 
@@ -269,7 +278,7 @@ def warming(starts: Iterable[Start], contender: str) -> list[Warm]:
     for start in starts:
         if start.contender != contender or start.load_to_s is None:
             continue
-        stretches = _stretches([sample for sample in start.warm_up if sample.at_s <= start.load_to_s])
+        stretches = stretches_of([sample for sample in start.warm_up if sample.at_s <= start.load_to_s])
         own: dict[int, list[float]] = {}
         for begin, cost in stretches:
             own.setdefault(int((begin - stretches[0][0]) / step + 1e-6), []).append(cost)

@@ -11,6 +11,7 @@ from nsb.claims import Said
 from nsb.model import Role
 from nsb.report import messages
 from nsb.report.charts_base import (
+    LINE,
     NEUTRAL,
     PALETTE,
     ROWS,
@@ -32,6 +33,7 @@ from nsb.report.charts_base import (
     told,
     tooltip,
 )  # fmt: skip
+from nsb.report.charts_figures import figures_alt
 from nsb.report.charts_points import (
     PERCENTILES,
     ROLES,
@@ -67,7 +69,7 @@ def latency(of: Source, scenario: str) -> Chart | None:
     without = [name for name, known in found.items() if not known]
     whole = any(PERCENTILES[-1] in known for known in found.values())
     return made(of, Drawing(
-        id=f"latency-{scenario}", kind="latency", scenario=scenario, height=alt.Step(11, **{"for": "offset"}),
+        id=f"latency-{scenario}", kind="latency", scenario=scenario, height=LINE // 2 * sum(map(len, found.values())) + 6 * len(found),
         draw=lambda language: _percentiles(of, scenario, found, language),
         title=both("title.latency", scenario=scenario), sentence=_latency_alt(of, scenario, found, without),
         notes=["read.latency_one" if of.one_round else "read.latency", *([] if whole else ["read.tail"])],
@@ -156,7 +158,7 @@ def roles(of: Source, scenario: str) -> Chart | None:
             "alt.roles", scenario=scenario, low=low, low_value=number(service[low]), high=high, high_value=number(service[high]),
             least=number(min(generator)), most=number(max(generator)),
         ),
-        notes=["read.roles_one" if of.one_round else "read.roles"],
+        notes=["read.roles_one" if of.one_round else "read.roles"], height=LINE * len(found),
         columns=heads("head.contender", "head.role", "head.value", "head.low", "head.high", "head.rounds"),
         rows=[[name, role, *_over_cells(each)] for name, known in found.items() for role, each in known.items()],
     ))  # fmt: skip
@@ -201,17 +203,17 @@ def _stacks(of: Source, scenario: str, found: Mapping[str, Mapping[Role, Over]],
 
 def memory(of: Source, scenario: str) -> list[Chart]:
     """Memory as it is, and what was added since the lowest level."""
-    found = {name: levels(valid_cells(of.cells, name, scenario)) for name in of.table.contenders}
+    found = {name: levels(valid_cells(of.cells, name, scenario), of.server_threads(name)) for name in of.table.contenders}
     found = {name: known for name, known in found.items() if len(known) > 1}
     if not found:
         return []
     said = {name: figure(of.table.entry(name, scenario)) for name in found}
-    reached = {name: known[-1].growth for name, known in found.items()}
-    low, high = min(reached, key=lambda name: reached[name].value), max(reached, key=lambda name: reached[name].value)
-    users = next(iter(found.values()))
-    alternative = both(
-        "alt.memory", from_level=users[0].users, to_level=users[-1].users, low=low, low_value=_ranged(reached[low]), high=high,
-        high_value=_ranged(reached[high]),
+    ended = ["read.ended"] if len({known[-1].users for known in found.values()}) > 1 else []
+    top = {name: known[-1] for name, known in found.items()}
+    low, high = min(top, key=lambda name: top[name].memory.value), max(top, key=lambda name: top[name].memory.value)
+    at_the_top = both(
+        "alt.memory", low=low, low_value=_ranged(top[low].memory), low_at=f"{top[low].in_flight:.0f}", high=high,
+        high_value=_ranged(top[high].memory), high_at=f"{top[high].in_flight:.0f}",
     )  # fmt: skip
     rows = [
         [name, str(level.users), number(level.in_flight), *_over_cells(level.memory), shown(level.growth.value), said[name]]
@@ -221,18 +223,18 @@ def memory(of: Source, scenario: str) -> list[Chart]:
         "head.contender", "head.users", "axis.in_flight", "axis.memory", "head.low", "head.high", "head.rounds", "axis.growth", "head.slope"
     )
 
-    def chart(which: Literal["memory", "growth"], *notes: str) -> Chart:
+    def chart(which: Literal["memory", "growth"], sentence: Said, *notes: str) -> Chart:
         return made(of, Drawing(
-            id=f"{which}-{scenario}", kind="memory", scenario=scenario, sentence=alternative,
+            id=f"{which}-{scenario}", kind="memory", scenario=scenario, sentence=sentence,
             title=both(f"title.{which}", scenario=scenario), draw=lambda language: _ladder(of, found, said, which, language),
-            notes=["read.memory_one" if of.one_round else "read.memory", *notes], columns=columns, rows=rows, height=260,
+            notes=["read.memory_one" if of.one_round else "read.memory", *ended, *notes], columns=columns, rows=rows, height=260,
         ))  # fmt: skip
 
-    return [chart("memory"), chart("growth", "read.slope")]
+    return [chart("memory", at_the_top), chart("growth", figures_alt(of, scenario), "read.slope")]
 
 
 def _ranged(of: Over) -> str:
-    """`3.1 MiB, −2.0 to 8.4`, without words of a language."""
+    """`3.10 MiB [−2.00 … 8.40]`, without words of a language."""
     return f"{shown(of.value)} MiB" + ("" if of.low is None else f" [{shown(of.low)} … {shown(of.high)}]")
 
 

@@ -95,6 +95,10 @@ WORDS: dict[str, tuple[str, str]] = {
         "One round: the median of each level, without spread.",
         "1라운드이므로 단계별 중앙값만 있고 편차 정보는 없습니다.",
     ),
+    "read.ended": (
+        "A line ends where more users put no more requests in flight.",
+        "사용자를 늘려도 처리 중인 요청이 더 늘지 않는 단계부터는 선을 잇지 않았습니다.",
+    ),
     "read.slope": (
         "Beside each name: KiB for each request in flight, its connection included.",
         "이름 옆의 값은 처리 중인 요청 하나(연결 포함)당 KiB입니다.",
@@ -183,9 +187,10 @@ WORDS: dict[str, tuple[str, str]] = {
         "부하 생성기는 {least}~{most} µs를 씁니다.",
     ),
     "alt.memory": (
-        "From {from_level} to {to_level} users memory grows least for {low}, by {low_value}, and most for {high}, by {high_value}.",
-        "사용자를 {from_level}명에서 {to_level}명으로 늘릴 때 메모리가 가장 적게 늘어난 것은 {low}({low_value}), "
-        "가장 많이 늘어난 것은 {high}({high_value})입니다.",
+        "With the most requests in flight that each reached, memory is least for {low} ({low_value} at {low_at}) "
+        "and most for {high} ({high_value} at {high_at}).",
+        "각자 도달한 최대 동시 처리 수에서 메모리가 가장 적은 것은 {low}({low_at}건에서 {low_value}), "
+        "가장 많은 것은 {high}({high_at}건에서 {high_value})입니다.",
     ),
     "alt.warm-up": (
         "At the end of the warm-up a request costs least CPU with {low} ({low_value} µs) and most with {high} ({high_value} µs).",

@@ -118,8 +118,8 @@ def summary(found: Judgement, language: Language) -> str:
             f"**{claim.id}**",
             of(claim.said, language) + because,
             verdict(claim, language),
-            ours(claim, language),
-            reported(claim.reported, language, 2),
+            ours(claim, language) or "–",
+            reported(claim.reported, language, 2) or "–",
         )
         lines.append("| " + " | ".join(each.replace("|", "\\|") for each in cells) + " |")
     return "\n".join(lines) + "\n"

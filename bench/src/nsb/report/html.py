@@ -24,9 +24,10 @@ from nsb.analysis.code import Code
 from nsb.analysis.controls import Control, Summary
 from nsb.analysis.starts import Start
 from nsb.analysis.table import Table
-from nsb.claims import Article, Dominance, Judgement, Verdict
+from nsb.claims import Article, Dominance, Judgement, Said, Verdict
 from nsb.model import Cell
 from nsb.report import html_claims, html_strips, html_table, html_words, messages, words
+from nsb.report.blog import again
 from nsb.report.charts import Chart
 from nsb.report.html_data import data
 from nsb.report.html_words import text
@@ -64,7 +65,7 @@ def page(
         control_sentences=[_told(summary) for summary in controls.summaries(beside)],
         facts=list(_facts(run)),
         settings=_settings(run, table.contenders),
-        again=_again(run),
+        again=again(run),
         data=in_json(data(table, cells, dominance, charts)),
         style=Markup((FOLDER / "style.css").read_text(encoding="utf-8")),
         script=Markup(script),
@@ -84,7 +85,9 @@ def _environment() -> Environment:
         figure=html_table.figure, legend=html_table.legend, sizes=html_table.sizes, spread=words.spread, span=words.span,
         doubts=words.doubts, control_interval=_control_interval, control_result=_control_result,
     )  # fmt: skip
-    made.filters.update(number=html_words.number, share=lambda value: f"{value:.0%}", plain=lambda value: f"{value:,.6g}")
+    made.filters.update(
+        number=html_words.number, share=lambda value: f"{value:.0%}", level=html_words.level, plain=lambda value: f"{value:,.6g}"
+    )
     return made
 
 
@@ -136,8 +139,11 @@ def _told(summary: Summary) -> Markup:
     return Markup(" ").join([first, *more, *lost])
 
 
-def _few(names: Sequence[str]) -> str:
-    return ", ".join(names) if len(names) <= FEW else f"{', '.join(names[:FEW])} … (+{len(names) - FEW})"
+def _few(names: Sequence[str]) -> Said:
+    """Of `scenario metric`, in words."""
+    figures = [html_words.criterion(*name.rsplit(" ", 1)) for name in names[:FEW]]
+    more = f" … (+{len(names) - FEW})" if len(names) > FEW else ""
+    return Said(en=", ".join(each.en for each in figures) + more, ko=", ".join(each.ko for each in figures) + more)
 
 
 def _control_interval(control: Control) -> tuple[str, str]:
@@ -192,13 +198,3 @@ def _settings(run: Mapping[str, Any], contenders: Sequence[str]) -> list[tuple[s
     told = [run.get("runtimes", {}).get(contender, {}).get("settings", {}) for contender in contenders]
     names = dict.fromkeys(name for settings in told for name in settings)
     return [(name, ["–" if (value := settings.get(name)) is None else str(value) for settings in told]) for name in names]
-
-
-def _again(run: Mapping[str, Any]) -> str:
-    """The command that makes such a run. Twins are added by the harness itself."""
-    plan = run["plan"]
-    given = [name for name in plan["contenders"] if plan.get("controls", {}).get(name, {}).get("kind") != "twin"]
-    return (
-        f"just bench-all --tier {plan['tier']} --rounds {plan['rounds']} --profile {plan['profile']} --seed {plan['seed']} "
-        f"--contenders {','.join(given)} --scenarios {','.join(plan['scenarios'])}"
-    )

@@ -86,19 +86,8 @@ def figure(entry: Entry | Second) -> Markup:
 
 
 def legend(table: Table) -> list[Markup]:
-    """What the marks mean: those of words.legend that this table needs."""
-    run = [
-        messages.text("legend.run", language, profile=table.profile, tier=table.tier, rounds=messages.rounds(table.rounds, language))
-        for language in LANGUAGES
-    ]
-    lines = [both(*run), text("legend.interval" if table.rounds > 1 else "legend.halves")]
-    lines += [text(f"legend.{key}") for key in ("limit", "bound", "unsustained", "doubt", "rounds")]
-    if any(entry.headline == "p50" and entry.model == "open" for entry in table.entries):
-        lines.append(text("legend.schedule"))
-    tools = {second.tool for scenario in table.scenarios for second in table.seconds(scenario).values()}
-    lines += [text("legend.second", name=tool.split(" ", 1)[0], tool=tool) for tool in sorted(tools)]
-    if "memory" in table.headlines.values():
-        lines.append(text("legend.memory"))
+    """What the marks mean, and what is on the page alone."""
+    lines = [both(en, ko) for en, ko in zip(words.legend(table, "en"), words.legend(table, "ko"), strict=True)]
     return [*lines, text("page.legend_best"), text("page.legend_strip")]
 
 

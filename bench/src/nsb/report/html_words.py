@@ -16,11 +16,10 @@ from nsb.report.messages import LANGUAGES, MESSAGES, Language
 
 def both(en: str | Said, ko: str | None = None) -> Markup:
     """One sentence in both languages; once where they are the same."""
-    if isinstance(en, Said):
-        en, ko = en.en, en.ko
-    if ko is None or en == ko:
-        return escape(en)
-    return Markup('<span class="l" lang="en">{}</span><span class="l" lang="ko">{}</span>').format(en, ko)
+    english, korean = (en.en, en.ko) if isinstance(en, Said) else (en, ko)
+    if korean is None or english == korean:
+        return escape(english)
+    return Markup('<span class="l" lang="en">{}</span><span class="l" lang="ko">{}</span>').format(english, korean)
 
 
 def text(key: str, **values: object) -> Markup:
@@ -68,6 +67,11 @@ def number(value: float | None) -> str:
     if value is None:
         return "–"
     return words.number(value) if value >= 0 else f"−{words.number(-value)}"
+
+
+def level(value: float) -> str:
+    """Of an interval: `95%`, `99.96%`; Holm's procedure may leave very little to one comparison."""
+    return f"{100 * value:.2f}".rstrip("0").rstrip(".") + "%" if value <= 0.9999 else ">99.99%"
 
 
 @dataclass(frozen=True)

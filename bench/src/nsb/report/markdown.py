@@ -88,7 +88,7 @@ def readme_block(table: Table, run: dict[str, Any], folder: str, judgement: Judg
         [
             "",
             table_block(table),
-            *(f"<sub>{line}</sub>  " for line in words.legend(table)),
+            *(f"<sub>{line}</sub>  " for line in words.legend(table, language)),
             "",
             verdicts.counts(judgement, language),
             "",

@@ -297,7 +297,7 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "claim.article": ("Article {id}", "글 {id}"),
     "claim.reported": ("The article's own figures", "글에 실린 수치"),
     "claim.ours": ("Ours", "이 측정"),
-    "claim.instead": ("For another reason", "다른 이유로"),
+    "claim.instead": ("What the data show instead", "데이터가 보여 주는 다른 설명"),
     "claim.also": ("Related questions", "함께 본 질문"),
     "claim.parts": ("What was compared", "비교한 것"),
     "claim.rows": ("The figures that were used", "쓰인 값"),
@@ -392,8 +392,10 @@ MESSAGES: dict[str, tuple[str, str]] = {
         "1라운드입니다. ±는 신뢰구간이 아니라 측정 구간 전반과 후반의 차이이며, 이것만으로는 판정하지 않습니다.",
     ),
     "legend.limit": (
-        "The word below a figure is what held it back; offered load means nothing did, the load itself was all.",
-        "값 아래의 단어는 무엇이 한계였는지를 나타냅니다. ‘제시한 부하’는 막은 것이 없고 부하가 거기까지였다는 뜻입니다.",
+        "The word below a figure is what held it back (cpu, threads, loop, pool, database, upstream, generator); "
+        "none, or offered, is the load itself.",
+        "값 아래의 단어는 무엇이 한계였는지를 나타냅니다. "
+        "‘제시한 부하’(offered)이거나 비어 있으면 막은 것이 없고 부하가 거기까지였다는 뜻입니다.",
     ),
     "legend.bound": (
         "≥ a lower bound: another program was the limit.",
@@ -404,8 +406,9 @@ MESSAGES: dict[str, tuple[str, str]] = {
         "†는 요청률을 감당하지 못했다는 뜻이며, 값은 실제로 도달한 초당 응답 수입니다.",
     ),
     "legend.doubt": (
-        "? doubts in a third of its rounds or more. Every doubt is listed behind its cell.",
-        "?는 라운드의 3분의 1 이상에 의심스러운 점이 있다는 뜻입니다. 셀을 누르면 모두 볼 수 있습니다.",
+        "? doubts in a third of its rounds or more. Every doubt is listed: in table.md and table.json, on the page behind its cell.",
+        "?는 라운드의 3분의 1 이상에 의심스러운 점이 있다는 뜻입니다. "
+        "의심스러운 점은 모두 table.md와 table.json에 있고, 페이지에서는 셀을 누르면 나옵니다.",
     ),
     "legend.rounds": (
         "3/4: three of four rounds count (one round alone: the spread of its halves).",
@@ -418,6 +421,10 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "legend.second": (
         "By {name}: where k6 was the limit, the same load came once more from {tool}, which needs less CPU per request.",
         "{name}: k6가 한계였던 곳에서는 요청당 CPU를 덜 쓰는 {tool}로 같은 부하를 한 번 더 걸었습니다.",
+    ),
+    "legend.not_again": (
+        "{scenario} was not measured again with {tool}: {why}",
+        "{scenario} 시나리오는 {tool}(으)로 다시 측정하지 못했습니다: {why}",
     ),
     "legend.memory": (
         "KiB/request: by how much memory grows with each request in flight and its connection. ≤ the upper end of its spread where the "

@@ -7,6 +7,8 @@ from collections.abc import Iterable
 from nsb.analysis.starts import Span
 from nsb.analysis.table import UNITS, Entry, Second, Table
 from nsb.model import SecondFigure
+from nsb.report import messages
+from nsb.report.messages import Language, text
 
 CLOCK_MS = 1.0
 """Latency from the schedule is told by k6's clock of whole milliseconds."""
@@ -94,53 +96,38 @@ def again(second: SecondFigure) -> str:
     return f"by {second.tool}: " + "; ".join([value, second.status, *([second.limit] if second.limit else []), *second.reasons])
 
 
-def legend(table: Table) -> list[str]:
-    """What the marks mean, in whole sentences."""
-    measured = (
-        "± is the 95 % t interval over the rounds"
-        if table.rounds > 1
-        else "One round: ± is the spread between the two halves of the window, not an interval; no verdict follows from it"
-    )
+def legend(table: Table, language: Language = "en") -> list[str]:
+    """What the marks mean, in whole sentences: those that this table needs."""
+
+    def said(key: str, **values: object) -> str:
+        return text(f"legend.{key}", language, **values)
+
+    run = said("run", profile=table.profile, tier=table.tier, rounds=messages.rounds(table.rounds, language))
     return [
-        f"Profile {table.profile}, tier {table.tier}, {table.rounds} round{'s' if table.rounds > 1 else ''}. {measured}.",
-        "The word below a figure is what held it back (cpu, threads, loop, pool, database, upstream, generator); "
-        "none, or offered, is the load itself.",
-        "≥ a lower bound (another program was the limit). † the contender could not sustain the rate: the answers per second it reached. "
-        "? doubts in a third of its rounds or more; "
-        "table.md and table.json list every doubt. 3/4: three of four rounds count (one round alone: the spread of its halves).",
-        *(["Latency from the schedule is told by k6's clock of whole milliseconds: its ± is never finer."] if _scheduled(table) else []),
-        *_legend_of_seconds(table),
-        *_legend_of_memory(table),
-        *(f"Left out: {contender}: {why}" for contender, why in table.left_out.items()),
-    ]  # fmt: skip
+        f"{run} {said('interval' if table.rounds > 1 else 'halves')}",
+        said("limit"),
+        " ".join(said(mark) for mark in ("bound", "unsustained", "doubt", "rounds")),
+        *([said("schedule")] if _scheduled(table) else []),
+        *(said("second", name=name, tool=tool) for tool, name in _tools(table).items()),
+        *(said("not_again", scenario=scenario, tool=tool, why=why) for scenario, tool, why in _not_again(table)),
+        *([said("memory")] if "memory" in table.headlines.values() else []),
+        *(f"{text('heading.left_out', language)}: {contender}: {why}" for contender, why in table.left_out.items()),
+    ]
 
 
 def _scheduled(table: Table) -> bool:
     return any(entry.headline == "p50" and entry.model == "open" for entry in table.entries)
 
 
-def _legend_of_memory(table: Table) -> list[str]:
-    if "memory" not in table.headlines.values():
-        return []
-    return [
-        f"{UNITS['memory']}: by how much memory grows with each request in flight and its connection. ≤ the upper end of "
-        f"{'the interval' if table.rounds > 1 else 'the spread'} where its lower end is not above zero."
-    ]
+def _tools(table: Table) -> dict[str, str]:
+    """Second generators with their names."""
+    return {second.tool: _generator(second) for scenario in table.scenarios for second in table.seconds(scenario).values()}
 
 
-def _legend_of_seconds(table: Table) -> list[str]:
-    """What a second generator is, and where it could not be had."""
-    found = [second for scenario in table.scenarios for second in table.seconds(scenario).values()]
-    lines = [
-        f"By {name}: where k6 was the limit, the same load came once more from {tool}, which needs less CPU per request."
-        for tool, name in {second.tool: _generator(second) for second in found}.items()
-    ]
-    without = {
-        f"{entry.scenario} was not measured again with {entry.second.tool}: {'; '.join(entry.second.reasons)}": None
-        for entry in table.entries
-        if entry.second is not None and entry.second.status == "unsupported"
-    }
-    return [*lines, *without]
+def _not_again(table: Table) -> list[tuple[str, str, str]]:
+    """Scenarios that could not be measured again where k6 was the limit, and why."""
+    found = [(e.scenario, e.second) for e in table.entries if e.second is not None and e.second.status == "unsupported"]
+    return list(dict.fromkeys((scenario, second.tool, "; ".join(second.reasons)) for scenario, second in found))
 
 
 def doubts(table: Table) -> list[str]:

@@ -81,12 +81,13 @@ def _drawn(folder: Path, run: dict[str, Any], cells: Sequence[Cell], claims: Cla
     (folder / "charts").mkdir(exist_ok=True)
     for chart in drawn:
         for language in LANGUAGES:
-            write_whole(folder / "charts" / f"{chart.id}.{language}.svg", charts.svg(chart, language))
-            picture = charts.png(chart, language)
-            if picture is not None:  # None: this machine has no font for the language's letters
+            vectors = charts.svg(chart, language)
+            write_whole(folder / "charts" / f"{chart.id}.{language}.svg", vectors)
+            picture = charts.png(vectors, language)
+            if picture is not None:
                 write_whole(folder / "charts" / f"{chart.id}.{language}.png", picture)
     for language in LANGUAGES:
-        write_whole(folder / f"blog.{language}.md", posts.post(language, table, run, judgement, matrix, code, drawn))
+        write_whole(folder / f"blog.{language}.md", posts.post(language, table, run, judgement, matrix, code, drawn, claims.articles))
     if page:
         write_whole(
             folder / "report.html", html.page(table, run, cells, starts, judgement, matrix, code, drawn, charts.bundle(), claims.articles)
