@@ -167,8 +167,8 @@ def test_where_the_twin_differs_it_is_unknown_and_not_tied() -> None:
     assert found.front == ["a"]
 
 
-def test_a_bound_is_neither_better_nor_worse() -> None:
-    made = bent(cells(WINNER), "max", "b", status="censored", limit="generator", throughput_rps=9000.0)
+def test_a_bound_below_the_values_of_others_is_neither_better_nor_worse() -> None:
+    made = bent(cells(WINNER), "max", "b", status="censored", limit="generator", throughput_rps=300.0)
     criterion = one(found := dominance(facts(), made, [], None), "max throughput")
     assert (criterion.values["b"], criterion.best, criterion.reason) == (None, ["a"], None)
     assert ("max throughput" in found.compared["a"]["b"], found.better["a"]["c"]) == (False, MEASURED)
@@ -177,11 +177,24 @@ def test_a_bound_is_neither_better_nor_worse() -> None:
     assert (all_.best, all_.reason) == ([], "database_bound")
 
 
+def test_a_lower_bound_above_the_values_of_another_is_better() -> None:
+    higher = planted(throughput={"c": 2.0})
+    found = dominance(facts(), bent(cells(higher), "max", "c", status="censored", limit="generator"), [], None)
+    assert one(found, "max throughput").best == ["c"]
+    assert one(found, "max throughput").values["c"] is None
+    assert "max throughput" in found.better["c"]["a"]
+    lower = planted(throughput={"c": 0.5})
+    found = dominance(facts(), bent(cells(lower), "max", "c", status="censored", limit="generator"), [], None)
+    assert one(found, "max throughput").best == ["a", "b"]
+    assert not any("max throughput" in found.better[name]["c"] for name in ("a", "b"))
+    assert "max throughput" not in found.compared["c"]["a"]
+
+
 def test_a_mixture_of_values_and_bounds_is_unknown() -> None:
-    made = bent(cells(WINNER, rounds=12), "max", "a", status="censored", limit="generator", rounds=6)
+    made = bent(cells(WINNER, rounds=12), "max", "c", status="censored", limit="generator", rounds=6)
     found = dominance(facts(), made, [], None)
-    assert "max throughput" not in found.compared["a"]["b"]  # though six rounds have values
-    assert "max throughput" in found.better["b"]["c"]
+    assert "max throughput" not in found.compared["c"]["b"]  # though six rounds have values
+    assert "max throughput" in found.better["a"]["b"]
 
 
 def test_where_the_second_generator_measured_it_is_the_capacity() -> None:
@@ -192,8 +205,8 @@ def test_where_the_second_generator_measured_it_is_the_capacity() -> None:
     ]
     found = dominance(facts(), made, [], None)
     criterion = one(found, "max capacity")
-    assert (found.better["a"]["b"], criterion.best, criterion.values["c"]) == (["max capacity"], ["a"], None)
-    assert found.compared["c"]["a"] == [id_ for id_ in MEASURED if id_ != "max throughput"]
+    assert (found.better["a"]["b"], criterion.best, criterion.values["c"]) == (["max capacity"], ["c"], None)
+    assert found.better["c"]["a"] == ["max capacity"]  # its bound lies above what a can do
 
 
 def again(round_: int, rate: float, limit: Limit) -> SecondFigure:

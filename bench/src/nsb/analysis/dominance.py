@@ -10,9 +10,10 @@ chance, and its verdict and its front can rest on any of them. That is strict: w
 four standard deviations. The whole interval must lie beyond what is never called (LEAST). Exact counts need no interval.
 
 Not better. Two that were compared and of which neither is better are *tied*, which does not say equal. Two that cannot be compared are
-*unknown* there: too few rounds, a closed gate, a figure that is only a bound. A bound is never better, nor is anything better than one; the
-exception is a contender that could not sustain an open rate for a limit of its own: it is worse than those that could, where the answers
-per second that both reached say so too.
+*unknown* there: too few rounds, a closed gate, a figure that is only a bound. A lower bound is better than the values of another one where
+it lies above them by the adjusted interval, since what it bounds lies higher still; nothing is better than a bound. The exception is a
+contender that could not sustain an open rate for a limit of its own: it is worse than those that could, where the answers per second that
+both reached say so too.
 """
 
 from __future__ import annotations
@@ -55,6 +56,8 @@ class _Asked:
     better: Literal["less", "more"]
     values: dict[str, float | None]
     pairs: dict[Pair, Question | Reason]
+    bounds: dict[Pair, tuple[str, Reason]] = field(default_factory=dict)
+    """Of a pair in which one figure is a lower bound: whose, and why. It can be shown to be better, and nothing else."""
     unsustained: list[str] = field(default_factory=list)
 
 
@@ -132,6 +135,16 @@ class _Records:
     def pair(self, a: str, b: str, scenario: str, metric: Metric) -> Paired:
         return judge.paired(self.run, self.of(scenario, a, b), a, b, scenario, metric, self.unit(scenario, metric))
 
+    def above(self, a: str, b: str, scenario: str, metric: Metric) -> Paired:
+        """The same of answers per second, one of them a lower bound in each round."""
+        first, second = ({cell.round: _reached(cell, metric) for cell in self.of(scenario, name) if cell.counts} for name in (a, b))
+        x = {
+            round_: math.log(value / other)
+            for round_, value in sorted(first.items())
+            if value and (other := second.get(round_))
+        }  # fmt: skip
+        return Paired(name=f"{scenario} · {a} : {b} · {metric}", unit="ratio", x=x)
+
     def gate(self, scenario: str, metric: Metric) -> Gate:
         controls = [name for pair in self.twins.items() for name in pair]
         return judge.gate_of(self.run, self.of(scenario, *controls), scenario, metric, as_=self.unit(scenario, metric))
@@ -144,6 +157,12 @@ class _Records:
                 if cell.counts and value is not None and value > 0:
                     found.setdefault(name, {}).setdefault(cell.round, {})[scenario] = value
         return found
+
+
+def _reached(cell: Cell, metric: Metric) -> float | None:
+    """Answers per second, be they a capacity or the most that was offered."""
+    again = cell.second if metric == "capacity" and cell.second is not None and cell.second.status in ("valid", "censored") else None
+    return cell.throughput_rps if again is None else again.throughput_rps
 
 
 def _ready(starts: Sequence[Start]) -> Peaks:
@@ -167,7 +186,14 @@ def _scenario(records: _Records, names: Sequence[str], scenario: str, metric: Me
     unsustained = [name for name in names if _unsustained(records.of(scenario, name))] if records.is_open(scenario) and headline else []
     by_metric, by_answers = records.gate(scenario, metric), records.gate(scenario, "throughput") if unsustained else judge.NO_TWIN
 
+    more = metric in ("throughput", "capacity")
+    bounds: dict[Pair, tuple[str, Reason]] = {}
+
     def question(a: str, b: str) -> Question | Reason:
+        for name, lack, other in ((a, lacks[a], lacks[b]), (b, lacks[b], lacks[a])):
+            if more and lack in ("generator_bound", "database_bound") and other is None:
+                bounds[a, b] = name, lack
+                return Question(pair=records.above(a, b, scenario, metric), gate=by_metric)
         if a in unsustained or b in unsustained:
             other = lacks[b if a in unsustained else a]
             return other or Question(pair=_answers(records, a, b, scenario), gate=by_answers)
@@ -178,9 +204,10 @@ def _scenario(records: _Records, names: Sequence[str], scenario: str, metric: Me
         scenario=scenario,
         metric=metric,
         unit=METRIC_UNITS[metric],
-        better="more" if metric in ("throughput", "capacity") else "less",
+        better="more" if more else "less",
         values={name: _mean(found[name].values(), as_) for name in names},
         pairs={(a, b): question(a, b) for a, b in combinations(names, 2)},
+        bounds=bounds,
         unsustained=unsustained,
     )
 
@@ -277,7 +304,7 @@ def _exact(code: Code, names: Sequence[str], measure: str, unit_: str, of: Calla
         unit=unit_,
         better="less",
         values={name: sizes.get(name) for name in names},
-        best=_best(names, sizes, relations),
+        best=_best(names, relations),
         exact=True,
         reason=_unknown(relations),
     )
@@ -305,7 +332,7 @@ def _decided(names: Sequence[str], asked: Sequence[_Asked]) -> list[tuple[Criter
             unit=one.unit,
             better=one.better,
             values=one.values,
-            best=_best(names, one.values, relations),
+            best=_best(names, relations),
             unsustained=one.unsustained,
             reason=_unknown(relations),
         )
@@ -320,17 +347,21 @@ def _relation(asked: _Asked, pair: Pair, answer: judge.Verdict) -> Relation:
     near = answer.low if answer.outcome == "higher" else answer.high
     assert near is not None  # there are rounds enough
     x = math.log(near) if answer.unit == "ratio" else near
+    bound, why = asked.bounds.get(pair, (None, None))
     if answer.outcome not in ("higher", "lower") or abs(x) <= LEAST[answer.unit]:
-        return "not_sustained" if by_answers else "tied"
+        return why or ("not_sustained" if by_answers else "tied")
     more = "more" if by_answers else asked.better
-    return "better" if (answer.outcome == "higher") == (more == "more") else "worse"
+    found: Relation = "better" if (answer.outcome == "higher") == (more == "more") else "worse"
+    if why is not None and bound != (pair[0] if found == "better" else pair[1]):
+        return why  # it lies below, and what it bounds may not
+    return found
 
 
-def _best(names: Sequence[str], known: Mapping[str, float | None], relations: Mapping[Pair, Relation]) -> list[str]:
-    """Those with a value that were compared with another one and are worse than none."""
+def _best(names: Sequence[str], relations: Mapping[Pair, Relation]) -> list[str]:
+    """Those that were compared with another one and are worse than none."""
     lost = {b if relation == "better" else a for (a, b), relation in relations.items() if relation in ("better", "worse")}
     met = {name for pair, relation in relations.items() if _is_known(relation) for name in pair}
-    return [name for name in names if known.get(name) is not None and name in met and name not in lost]
+    return [name for name in names if name in met and name not in lost]
 
 
 def _is_known(relation: Relation) -> bool:
