@@ -39,7 +39,7 @@ from nsb.running.database import DatabaseError, find_server
 from nsb.running.interrupt import Interrupted, interruptible
 from nsb.running.journal import Journal, JournalError, cut_torn_tail, hold, read_run, read_starts_of, write_whole
 from nsb.running.native import Died, Stage
-from nsb.running.outputs import CODE, Written, blog, drawn_apart, outputs, pages, read_code_of
+from nsb.running.outputs import CODE, Written, blog, drawn_apart, outputs, pages, read_code_of, without_picture
 from nsb.running.process import ProcessError, port_is_free
 from nsb.running.session import Refused
 from nsb.running.tools import BuildError, Found, Workshop, workshop
@@ -354,7 +354,13 @@ def _draw(folder: Path) -> bool:
     why = drawn_apart(folder)
     told = f"{folder}/report.html, charts/, blog.en.md, blog.ko.md" if why is None else f"The page could not be drawn: {why}"
     console.print(told, markup=False)
+    _tell_without_picture(folder)
     return why is None
+
+
+def _tell_without_picture(folder: Path) -> None:
+    if lacking := without_picture(folder):
+        console.print(f"{words.count(lacking, 'chart')} as SVG only: no font here has Hangul (Debian: apt-get install fonts-noto-cjk)")
 
 
 def _size(plan: plans.Plan) -> str:
@@ -736,6 +742,7 @@ def blog_data(run: Annotated[Path, typer.Argument(help="a run's folder")]) -> No
     """The blog data alone: blog.en.md, blog.ko.md and their charts."""
     blog(run, *read_run(run), _claims())
     console.print(f"{run}/blog.en.md, blog.ko.md, charts/", markup=False)
+    _tell_without_picture(run)
 
 
 @app.command("draw", hidden=True)

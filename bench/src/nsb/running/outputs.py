@@ -69,6 +69,11 @@ def drawn_apart(folder: Path) -> str | None:
         return " ".join(log.read_text(encoding="utf-8", errors="replace").split()[-60:]) or "no reason was given"
 
 
+def without_picture(folder: Path) -> int:
+    """How many charts are there as SVG alone, since no font here has their letters."""
+    return sum(not file.with_suffix(".png").exists() for file in (folder / "charts").glob("*.svg"))
+
+
 def _drawn(folder: Path, run: dict[str, Any], cells: Sequence[Cell], claims: Claims, page: bool) -> None:
     from nsb.report import blog as posts  # drawing takes some seconds to import, which no other verb should wait for
     from nsb.report import charts, html
@@ -83,9 +88,11 @@ def _drawn(folder: Path, run: dict[str, Any], cells: Sequence[Cell], claims: Cla
         for language in LANGUAGES:
             vectors = charts.svg(chart, language)
             write_whole(folder / "charts" / f"{chart.id}.{language}.svg", vectors)
-            picture = charts.png(vectors, language)
-            if picture is not None:
-                write_whole(folder / "charts" / f"{chart.id}.{language}.png", picture)
+            picture, file = charts.png(vectors, language), folder / "charts" / f"{chart.id}.{language}.png"
+            if picture is None:
+                file.unlink(missing_ok=True)
+            else:
+                write_whole(file, picture)
     for language in LANGUAGES:
         write_whole(folder / f"blog.{language}.md", posts.post(language, table, run, judgement, matrix, code, drawn, claims.articles))
     if page:
