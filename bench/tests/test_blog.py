@@ -109,7 +109,7 @@ def test_it_opens_with_the_counts_and_each_verdict_has_its_sentence(language: La
     }[language]
     assert [said.count(sentence) for sentence in sentences] == [1, 1, 1]
     assert text("claim.rounds_needed", language, n=14) in said
-    assert "8.00 (7.50–8.50)" in said
+    assert "8.00 (7.50–8.50, 95 %)" in said
     assert "somebody" in said
 
 

@@ -456,3 +456,35 @@ def test_at_most_5_percent_of_runs_get_a_false_verdict(s: float) -> None:
 def test_that_test_can_fail(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(judge, "holm", lambda p_values: [0.95] * len(p_values))
     assert false_families(0.03, 150) > 0.05
+
+
+# --- bounds are no figures -----------------------------------------------------------------------------------------------------
+
+
+def test_a_side_that_carried_all_its_load_has_only_a_lower_bound() -> None:
+    more = {"rule": "ratio_at_least", "scenario": "most", "metric": "throughput", "contender": "a", "other": "b", "ratio": 1.1}
+    equal = ran("most", "throughput", {"a": about(600), "b": about(600, 2)})
+    assert said(part(equal, more)) == REFUTED
+    everything = range(1, 7)
+    assert said(part(with_(equal, "a", everything, limit="offered"), more)) == ("UNDECIDED", "load_bound")
+    ahead = ran("most", "throughput", {"a": about(600), "b": about(200, 2)})
+    assert said(part(with_(ahead, "a", everything, limit="offered"), more)) == SUPPORTED
+    assert said(part(with_(ahead, "b", everything, limit="offered"), more)) == ("UNDECIDED", "load_bound")
+    margin = {"rule": "within_margin", "scenario": "most", "metric": "throughput", "contenders": ["a", "b"]}
+    assert said(part(with_(equal, "a", everything, limit="offered"), margin)) == SUPPORTED  # under this load they are
+
+
+@pytest.mark.parametrize(("outside", "reason"), [("generator", "generator_bound"), ("database", "database_bound")])
+def test_a_word_is_not_held_against_a_contender_where_another_program_was_the_limit(outside: str, reason: str) -> None:
+    rule = {"rule": "limited_by", "scenario": "most", "contenders": ["b"], "limit": "offered"}
+    made = ran("most", "throughput", {"a": about(600), "b": about(600, 2)})
+    assert said(part(made, rule)) == REFUTED
+    assert said(part(with_(made, "b", range(1, 6), limit=outside, status="censored"), rule)) == ("UNDECIDED", reason)
+
+
+def test_capacity_is_of_one_generator_and_a_late_one_has_no_tail() -> None:
+    again = SecondFigure(tool="oha 1", status="valid", limit="cpu", throughput_rps=50_000.0)
+    made = [cell("most", "throughput", "a", r, 9000.0, second=again if r > 1 else None) for r in range(1, 7)]
+    assert judge.series(made, "most", "a", "capacity") == dict.fromkeys(range(2, 7), 50_000.0)
+    late = cell("wait", "p99", "a", 1, 9.0, doubts=["V3 k6 was late by 14 ms (p99): read the tail as a bound"])
+    assert (late.metric("p99"), cell("wait", "p99", "a", 1, 9.0).metric("p99")) == (None, 9.0)

@@ -14,7 +14,7 @@ SCHEMA = 1
 Verdict = Literal["SUPPORTED", "REFUTED", "UNDECIDED", "NOT_MEASURED"]
 Reason = Literal[
     "too_few_rounds", "no_twin", "twin_failed", "straddles", "unsteady",
-    "generator_bound", "database_bound", "not_sustained", "noisy_machine", "invalid",
+    "generator_bound", "database_bound", "load_bound", "not_sustained", "noisy_machine", "invalid",
     "no_contender", "no_scenario", "no_code",
 ]  # fmt: skip
 """Why a part is UNDECIDED or, the last three, NOT_MEASURED."""

@@ -52,6 +52,8 @@ NEARLY_ALL = Fraction(5, 6)
 """Share of the rounds that count from which on a word holds for a contender."""
 HARDLY_ANY = Fraction(1, 6)
 """Up to here it does not."""
+_OUTSIDE: frozenset[Limit] = frozenset({"generator", "upstream", "database"})
+"""Limits that are not the contender's own, nor the load's."""
 _ORDER: tuple[Verdict, ...] = ("REFUTED", "NOT_MEASURED", "UNDECIDED", "SUPPORTED")
 """Of several that must all hold: the first of these that occurs."""
 _CLAIMED: dict[str, judge.Outcome] = {
@@ -385,6 +387,8 @@ def _comparison(evidence: _Evidence, rule: Rule, ask: _Ask, answer: judge.Verdic
 def _verdict(evidence: _Evidence, rule: Rule, ask: _Ask, answer: judge.Verdict) -> tuple[Verdict, Reason | None, int | None]:
     """With the rounds that it would take."""
     if answer.outcome != "undecided":
+        if _is_own_load(evidence, ask, answer.outcome):
+            return "UNDECIDED", "load_bound", None
         return ("SUPPORTED" if answer.outcome == _CLAIMED[rule.rule] else "REFUTED"), None, None
     if answer.reason != "too_few_rounds":
         return "UNDECIDED", answer.reason, answer.rounds_needed
@@ -393,6 +397,18 @@ def _verdict(evidence: _Evidence, rule: Rule, ask: _Ask, answer: judge.Verdict) 
     reason = _why_few(evidence, ask.scenario, dict(zip(ask.names, rounds, strict=True)), ask.least_rounds)
     unmeasured = min(len(evidence.of(ask.scenario, name)) for name in ask.names) < ask.least_rounds
     return "UNDECIDED", reason, ask.least_rounds if reason == "too_few_rounds" and unmeasured else None
+
+
+def _is_own_load(evidence: _Evidence, ask: _Ask, outcome: judge.Outcome) -> bool:
+    """Whether the side that came out lower in a closed scenario carried all that its users asked for.
+
+    Its throughput is then the load's, and how much more it can do is not known: only that it can do this much. Equality under one load
+    is what it says.
+    """
+    if ask.other is None or ask.metric not in ("throughput", "capacity") or outcome == "equal":
+        return False
+    counted = [cell for cell in evidence.of(ask.scenario, ask.other if outcome == "higher" else ask.contender) if cell.counts]
+    return sum(cell.limit == "offered" for cell in counted) > HARDLY_ANY * len(counted)
 
 
 def _why_few(evidence: _Evidence, scenario: str, present: Mapping[str, set[int]], least: int) -> Reason:
@@ -430,10 +446,16 @@ def _held_back(evidence: _Evidence, scenario: str, name: str, limit: Limit, leas
     counted = [cell for cell in evidence.of(scenario, name) if cell.counts]
     if len(counted) < least:
         return _Found("UNDECIDED", _why_few(evidence, scenario, {name: {cell.round for cell in counted}}, least))
-    share = Fraction(sum(cell.limit == limit for cell in counted), len(counted))
+    words = [cell.limit for cell in counted]
+    share = Fraction(words.count(limit), len(counted))
     if share >= NEARLY_ALL:
         return _Found("SUPPORTED")
-    return _Found("REFUTED") if share <= HARDLY_ANY else _Found("UNDECIDED", "unsteady")
+    outside = [word for word in words if word in _OUTSIDE and word != limit]  # what the contender would have come to is not known there
+    if share + Fraction(len(outside), len(counted)) <= HARDLY_ANY:
+        return _Found("REFUTED")
+    if not outside:
+        return _Found("UNDECIDED", "unsteady")
+    return _Found("UNDECIDED", "database_bound" if outside.count("database") * 2 > len(outside) else "generator_bound")
 
 
 def _cap(evidence: _Evidence, rule: CapRule, name: str) -> float | None:

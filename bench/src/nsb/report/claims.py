@@ -10,6 +10,7 @@ from rich.text import Text
 
 from nsb.analysis.judge import LATENCIES
 from nsb.claims import (
+    ArithmeticRule,
     CapRule,
     Claims,
     Comparison,
@@ -66,22 +67,28 @@ def _held_back(row: Row, language: Language) -> str:
 
 def _row(row: Row) -> str:
     assert row.value is not None
-    return f"{row.contender} {number(row.value)}" + _bounds(row.low, row.high)
+    return f"{row.contender} {number(row.value)}" + _bounds(row.low, row.high, 0.95)
 
 
 def _comparison(found: Comparison) -> str:
     assert found.value is not None
     beside = found.contender if found.other is None else f"{found.contender} {'÷' if found.unit == 'ratio' else '−'} {found.other}"
     unit = "" if found.unit == "ratio" else f" {found.unit}"
-    return f"{beside} {_signed(found.value)}{_bounds(found.low, found.high)}{unit}"
+    return f"{beside} {_signed(found.value)}{unit}{_bounds(found.low, found.high, found.level)}"
 
 
-def _bounds(low: float | None, high: float | None) -> str:
-    return "" if low is None or high is None else f" ({_signed(low)}–{_signed(high)})"
+def _bounds(low: float | None, high: float | None, level: float) -> str:
+    """` (0.99–1.01, 99.8 %)`: what Holm's procedure left to a comparison differs from one to the next."""
+    return "" if low is None or high is None else f" ({_signed(low)}–{_signed(high)}, {level * 100:.4g} %)"
 
 
 def _signed(value: float) -> str:
     return number(value) if value >= 0 else f"−{number(-value)}"
+
+
+def instead(aside: JudgedAside) -> str:
+    """The heading of another reason: arithmetic has no data of the run in it."""
+    return "claim.by_arithmetic" if all(isinstance(part.rule, ArithmeticRule) for part in aside.parts) else "claim.instead"
 
 
 def ours(claim: JudgedClaim, language: Language, most: int = 3) -> str:
@@ -113,7 +120,7 @@ def summary(found: Judgement, language: Language) -> str:
     heads = [text(key, language) for key in ("head.claim", "head.verdict", "claim.ours", "claim.reported")]
     lines = ["| | " + " | ".join(heads) + " |", "|---|---|---|---|---|"]
     for claim in found.claims:
-        because = "".join(f"<br><sub>{text('claim.instead', language)}: {of(aside.said, language)}</sub>" for aside in claim.instead)
+        because = "".join(f"<br><sub>{text(instead(aside), language)}: {of(aside.said, language)}</sub>" for aside in claim.instead)
         cells = (
             f"**{claim.id}**",
             of(claim.said, language) + because,
@@ -136,7 +143,7 @@ def _section(claim: JudgedClaim) -> str:
     lines += [line for part in claim.parts for line in _part(part)]
     if claim.rounds_needed is not None:
         lines.append(f"- {text('claim.rounds_needed', 'en', n=claim.rounds_needed)}")
-    lines += [line for aside in claim.instead for line in _aside("claim.instead", aside)]
+    lines += [line for aside in claim.instead for line in _aside(instead(aside), aside)]
     lines += [line for aside in claim.also for line in _aside("claim.also", aside)]
     if claim.reported:
         lines.append(f"- {text('claim.reported', 'en')}: {reported(claim.reported, 'en', len(claim.reported))}")

@@ -26,6 +26,7 @@ from nsb.analysis.starts import Start
 from nsb.analysis.table import Table
 from nsb.claims import Article, Dominance, Judgement, Said, Verdict
 from nsb.model import Cell
+from nsb.report import claims as verdicts
 from nsb.report import html_claims, html_strips, html_table, html_words, messages, words
 from nsb.report.blog import again
 from nsb.report.charts import Chart
@@ -77,7 +78,8 @@ def page(
 def _environment() -> Environment:
     made = Environment(loader=FileSystemLoader(FOLDER), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     made.globals.update(
-        t=text, both=html_words.both, label=html_words.label, word=html_words.word, criterion=html_words.criterion, asked=html_words.asked,
+        t=text, instead=verdicts.instead,
+        both=html_words.both, label=html_words.label, word=html_words.word, criterion=html_words.criterion, asked=html_words.asked,
         scope=html_words.in_both(messages.scope), short_scope=html_words.in_both(messages.short_scope),
         rounds=html_words.in_both(messages.rounds), unit=html_words.in_both(messages.unit), interval=html_words.interval,
         verdicts=VERDICTS, ours=html_claims.ours, missing=html_claims.missing, against=html_claims.against, of_part=html_claims.of_part,

@@ -58,6 +58,7 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "reason.unsteady": ("unsteady over the rounds", "라운드마다 흔들림"),
     "reason.generator_bound": ("the generator was the limit", "부하 생성기가 한계"),
     "reason.database_bound": ("the database was the limit", "데이터베이스가 한계"),
+    "reason.load_bound": ("the load was the limit", "부하가 한계"),
     "reason.not_sustained": ("the rate was not sustained", "요청률을 감당하지 못함"),
     "reason.noisy_machine": ("noisy machine", "장비 잡음"),
     "reason.invalid": ("invalid cells", "무효인 셀"),
@@ -91,6 +92,10 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "reason_means.database_bound": (
         "The database was at its end first: the figure is a bound, not a capacity.",
         "데이터베이스가 먼저 한계에 닿았습니다. 이 값은 처리 능력이 아니라 하한입니다.",
+    ),
+    "reason_means.load_bound": (
+        "The slower side carried all that its users asked for: how much more it could do, this load does not tell.",
+        "느린 쪽도 걸린 부하를 모두 처리했습니다. 얼마나 더 처리할 수 있는지는 이 부하로 알 수 없습니다.",
     ),
     "reason_means.not_sustained": (
         "A contender could not sustain the offered rate, so its figure is one of another load.",
@@ -297,6 +302,7 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "claim.article": ("Article {id}", "글 {id}"),
     "claim.reported": ("The article's own figures", "글에 실린 수치"),
     "claim.ours": ("Ours", "이 측정"),
+    "claim.by_arithmetic": ("By the article's own figures", "글에 실린 수치로 계산하면"),
     "claim.instead": ("What the data show instead", "데이터가 보여 주는 다른 설명"),
     "claim.also": ("Related questions", "함께 본 질문"),
     "claim.parts": ("What was compared", "비교한 것"),
