@@ -32,7 +32,9 @@ export const options = {
   scenarios: {
     load: open
       ? { executor: 'constant-arrival-rate', rate: cell.rate, timeUnit: '1s', duration: `${cell.duration_ms}ms`, preAllocatedVUs: cell.vus, maxVUs: cell.vus, gracefulStop: `${cell.drain_ms}ms` }
-      : { executor: 'constant-vus', vus: cell.vus, duration: `${cell.duration_ms}ms`, gracefulStop: `${cell.drain_ms}ms` },
+      : cell.iterations !== null
+        ? { executor: 'shared-iterations', vus: cell.vus, iterations: cell.iterations, maxDuration: `${cell.duration_ms}ms`, gracefulStop: `${cell.drain_ms}ms` }
+        : { executor: 'constant-vus', vus: cell.vus, duration: `${cell.duration_ms}ms`, gracefulStop: `${cell.drain_ms}ms` },
   },
   thresholds,
   summaryTrendStats: ['count', 'avg', 'min', 'med', 'p(90)', 'p(99)', 'p(99.9)', 'max'],

@@ -234,7 +234,7 @@ def test_k6_is_told_when_each_level_begins(registry: Registry) -> None:
     ordinary = next(s for s in registry.scenarios.values() if s.model == "closed" and s.hold_ms and not s.levels)
     data, _ = k6.cell(ordinary, timing(ordinary, registry.tiers["smoke"]), 1, "http://here", 1, 1000.0, Path("summary.json"))
     assert (data["levels"], data["spread_ms"]) == ([], ordinary.hold_ms)
-    assert k6.warming([scenario], 3.0, "http://here", 1000.0, Path("summary.json"))["levels"] == []
+    assert k6.warming([scenario], 2000, 30.0, "http://here", 1000.0, Path("summary.json"))["levels"] == []
 
 
 def test_an_ordinary_scenario_is_not_read_that_way(registry: Registry) -> None:

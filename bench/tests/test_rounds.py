@@ -27,7 +27,7 @@ LADDER = Scenario(
 def made(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Callable[..., Fakes]]:
     monkeypatch.setattr(session, "must_be_fair", lambda *_: None)  # fakes say nothing of themselves that could be compared
     monkeypatch.delenv("FAKE_K6", raising=False)
-    for module, name in ((native, "STATS_S"), (native, "LADDER_STATS_S"), (watching, "STEP_S")):
+    for module, name in ((native, "STATS_S"), (native, "LADDER_STATS_S"), (watching, "ANSWER_S")):
         monkeypatch.setattr(module, name, 30.0)  # an answer that comes late on a busy machine is one all the same
     stages: list[Fakes] = []
 
@@ -56,12 +56,44 @@ def test_every_start_is_recorded_with_its_times_and_its_warm_up(made: Callable[.
         assert start.pool_s is not None
         assert start.load_to_s is not None
         assert 0 < start.ready_s <= start.pool_s < start.load_to_s
+        assert start.warm_requests == fakes.plan.tier.warm_requests
         assert start.cpu_s is not None
         assert start.cpu_s > 0
         assert start.pss_mib is not None
         assert start.pss_mib > 1
         assert start.warm_up
         assert all(sample.at_s > start.ready_s and sample.cpu_s >= start.cpu_s for sample in start.warm_up)
+
+
+def test_a_start_that_was_warmed_like_the_others_has_nothing_to_say_of_it(made: Callable[..., Fakes]) -> None:
+    fakes = made({"a": ""})
+    fakes.measure()
+    found = cells(fakes)
+    assert found
+    assert not any("warmed with" in doubt for cell in found for doubt in cell.doubts)
+
+
+def test_a_start_that_was_warmed_with_fewer_requests_says_so_in_its_cells(
+    made: Callable[..., Fakes], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FAKE_K6", "warm half")
+    fakes = made({"a": ""})
+    fakes.measure()
+    (start,) = read_starts_of(fakes.journal.folder)
+    assert start.warm_requests == 2
+    found = cells(fakes)
+    assert found
+    assert all(any(doubt.startswith("V8: warmed with 2 requests, not 4") for doubt in cell.doubts) for cell in found)
+
+
+def test_a_warm_up_that_nobody_counted_gives_no_cell_a_number(made: Callable[..., Fakes], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FAKE_K6", "warm silence")
+    fakes = made({"a": ""})
+    fakes.measure()
+    (start,) = read_starts_of(fakes.journal.folder)
+    assert start.failure is not None
+    assert start.failure.startswith("k6 does not say how a was warmed")
+    assert {cell.status for cell in cells(fakes)} == {"failed"}
 
 
 def test_a_start_that_fails_is_recorded_with_its_reason(made: Callable[..., Fakes]) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from nsb.analysis import table
-from nsb.analysis.starts import Sample, Span, Start, read_starts, span, summed, warmth
+from nsb.analysis.starts import Sample, Span, Start, load_end, read_starts, span, summed, warmth
 from nsb.analysis.validity import Stats
 from nsb.claims import Claims
 from nsb.report import starts as report
@@ -20,9 +20,10 @@ from nsb.running.outputs import outputs
 
 RUN = Path(__file__).parent / "recordings" / "run"
 RATE, STEP = 1000, 0.25
+LOAD_TO_S = 32.0
 
 
-def curve(cost_us: Callable[[float], float], length_s: float = 10.0, idle_s: float = 0.7, since_s: float = 2.0) -> list[Sample]:
+def curve(cost_us: Callable[[float], float], length_s: float = 30.0, idle_s: float = 0.7, since_s: float = 2.0) -> list[Sample]:
     """Samples every 0.25 s of a service that answers 1000/s at this cost, by seconds of load; nothing comes in the first `idle_s`."""
     samples, cpu, done = [], 1.0, 0
     for number in range(int(length_s / STEP) + 1):
@@ -37,7 +38,7 @@ def curve(cost_us: Callable[[float], float], length_s: float = 10.0, idle_s: flo
 def start(contender: str = "a", **changes: object) -> Start:
     data: dict[str, object] = {
         "round": 1, "contender": contender, "started_at": "2026-01-31T12:00:00+00:00", "ready_s": 1.0, "pool_s": 1.2, "cpu_s": 0.8,
-        "pss_mib": 50.0, "load_to_s": 12.0, "warm_up": curve(lambda _: 100.0),
+        "pss_mib": 50.0, "load_to_s": LOAD_TO_S, "warm_up": curve(lambda _: 100.0),
     }  # fmt: skip
     return Start.model_validate({**data, **changes})
 
@@ -46,58 +47,71 @@ def start(contender: str = "a", **changes: object) -> Start:
 
 
 def test_a_service_that_costs_the_same_from_the_first_request_on_is_warm_at_once() -> None:
-    assert warmth(curve(lambda _: 100.0), 12.0).after_s == 0.0
+    assert warmth(curve(lambda _: 100.0), LOAD_TO_S).after_s == 0.0
 
 
 def test_a_service_is_warm_when_its_cost_stays_near_that_at_the_end() -> None:
-    found = warmth(curve(lambda s: 300.0 if s < 4.0 else 100.0), 12.0)
-    assert found.after_s == pytest.approx(4.0, abs=0.5)
+    found = warmth(curve(lambda s: 300.0 if s < 12.0 else 100.0), LOAD_TO_S)
+    assert found.after_s == pytest.approx(12.0, abs=0.75)
 
 
-def test_a_dear_second_after_a_cheap_one_begins_the_warm_up_again() -> None:
-    found = warmth(curve(lambda s: 200.0 if s < 1.0 or 4.0 <= s < 5.0 else 100.0), 12.0)
+def test_dear_seconds_after_cheap_ones_begin_the_warm_up_again() -> None:
+    found = warmth(curve(lambda s: 200.0 if s < 3.0 or 12.0 <= s < 15.0 else 100.0), LOAD_TO_S)
     assert found.after_s is not None
-    assert found.after_s > 4.0
+    assert found.after_s > 12.0
 
 
 @pytest.mark.parametrize(
     "cost",
     [
-        lambda s: 1000.0 * math.exp(-s / 4),  # still falling
-        lambda s: 100.0 if s < 9.0 else 200.0,  # dear again at the very end
-        lambda s: 300.0 if s < 8.0 else 100.0,  # warm for less than a third of the time
+        lambda s: 1000.0 * math.exp(-s / 12),  # still falling
+        lambda s: 100.0 if s < 27.0 else 200.0,  # dear again at the very end
+        lambda s: 300.0 if s < 24.0 else 100.0,  # warm for less than a third of the time
     ],
 )
 def test_what_is_not_warm_before_the_last_third_is_not_called_warm(cost: Callable[[float], float]) -> None:
-    found = warmth(curve(cost), 12.0)
+    found = warmth(curve(cost), LOAD_TO_S)
     assert (found.after_s, found.reason) == (None, "not within the warm-up")
 
 
+def test_a_cheaper_stretch_is_no_colder_one() -> None:
+    found = warmth(curve(lambda s: 40.0 if 12.0 <= s < 15.0 else 100.0), LOAD_TO_S)
+    assert found.after_s == 0.0
+
+
 def test_a_few_samples_say_nothing() -> None:
-    assert warmth(curve(lambda _: 100.0, length_s=2.0), 12.0).reason == "too few samples"
-    assert warmth([], 12.0).reason == "too few samples"
+    assert warmth(curve(lambda _: 100.0, length_s=2.0), LOAD_TO_S).reason == "too few samples"
+    assert warmth([], LOAD_TO_S).reason == "too few samples"
 
 
 def test_what_comes_after_the_load_is_not_looked_at() -> None:
     samples = curve(lambda _: 100.0)
-    after = [Sample(at_s=12.2 + n * STEP, requests=samples[-1].requests, cpu_s=samples[-1].cpu_s + 1 + n) for n in range(8)]
-    assert warmth([*samples, *after], 12.0).after_s == 0.0
+    after = [Sample(at_s=32.2 + n * STEP, requests=samples[-1].requests, cpu_s=samples[-1].cpu_s + 1 + n) for n in range(8)]
+    assert warmth([*samples, *after], LOAD_TO_S).after_s == 0.0
 
 
 def test_a_gap_in_the_samples_does_no_harm() -> None:
-    samples = curve(lambda s: 300.0 if s < 3.0 else 100.0)
-    found = warmth(samples[:20] + samples[26:], 12.0)
-    assert found.after_s == pytest.approx(3.0, abs=0.5)
+    samples = curve(lambda s: 300.0 if s < 9.0 else 100.0)
+    found = warmth(samples[:30] + samples[36:], LOAD_TO_S)
+    assert found.after_s == pytest.approx(9.0, abs=0.75)
+
+
+def test_the_load_ends_where_the_count_does() -> None:
+    counts = (0, 0, 10, 20, 30, 30, 30)
+    samples = [Sample(at_s=float(at), requests=count, cpu_s=0.0) for at, count in enumerate(counts)]
+    assert load_end(samples) == 3.0
+    assert load_end(samples[:2]) is None
+    assert load_end([]) is None
 
 
 def test_a_service_that_answers_nothing_for_a_while_is_not_warm_before() -> None:
     samples = [
-        sample.model_copy(update={"requests": samples_at}) if 5.0 < sample.at_s < 7.5 else sample
+        sample.model_copy(update={"requests": samples_at}) if 5.0 < sample.at_s < 12.0 else sample
         for sample in curve(lambda _: 100.0)
         for samples_at in [2000]
     ]
-    found = warmth(samples, 12.0)
-    assert found.after_s is None or found.after_s > 2.0
+    found = warmth(samples, LOAD_TO_S)
+    assert found.after_s is None or found.after_s > 6.0
 
 
 # --- over all starts --------------------------------------------------------------------------------------------------------
@@ -116,7 +130,7 @@ def test_one_start_gives_no_figure_a_few_the_range_and_five_an_interval() -> Non
 
 
 def test_a_start_that_was_not_warm_in_time_leaves_no_figure_that_would_flatter() -> None:
-    cold = start(warm_up=curve(lambda s: 1000.0 * math.exp(-s / 4)))
+    cold = start(warm_up=curve(lambda s: 1000.0 * math.exp(-s / 12)))
     (found,) = summed([start(), start(), cold], ["a"])
     assert found.warm_after_s is None
     assert found.ready_s is not None
@@ -213,8 +227,8 @@ def test_a_table_of_an_old_run_has_no_startups() -> None:
 # --- watched ----------------------------------------------------------------------------------------------------------------
 
 
-def test_the_curve_is_sampled_at_once_and_until_the_generator_ends_with_gaps_where_stats_does_not_answer() -> None:
-    answers = iter([Stats(0, 0.0, 0), None, Stats(500, 0.0, 8)])
+def test_the_curve_is_sampled_at_once_and_when_the_generator_has_ended_with_gaps_where_stats_does_not_answer() -> None:
+    answers = iter([Stats(0, 0.0, 0), None, Stats(500, 0.0, 8), Stats(600, 0.0, 0)])
     ends = iter([False, False, True])
     waits: list[float] = []
 
@@ -223,10 +237,10 @@ def test_the_curve_is_sampled_at_once_and_until_the_generator_ends_with_gaps_whe
         return next(ends)
 
     samples = running.curve(lambda: next(answers), lambda: 1.5, ended, 0.0, math.inf)
-    assert [(sample.requests, sample.cpu_s) for sample in samples] == [(0, 1.5), (500, 1.5)]
+    assert [(sample.requests, sample.cpu_s) for sample in samples] == [(0, 1.5), (500, 1.5), (600, 1.5)]
     assert len(waits) == 3
     assert all(wait_s >= 0 for wait_s in waits)
 
 
 def test_a_generator_that_does_not_end_is_left_at_the_deadline() -> None:
-    assert len(running.curve(lambda: Stats(0, 0.0, 0), lambda: 0.0, lambda _: False, 0.0, -math.inf)) == 1
+    assert len(running.curve(lambda: Stats(0, 0.0, 0), lambda: 0.0, lambda _: False, 0.0, -math.inf)) == 2

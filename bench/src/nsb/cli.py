@@ -130,7 +130,7 @@ def bare(
     contenders: Annotated[list[str] | None, typer.Argument(help="ids; default: the default contenders")] = None,
     scenario: Annotated[str | None, typer.Option(help="an open scenario of /hello; default: the first")] = None,
     pairs: Annotated[int, typer.Option(min=1, help="windows of each, in turn")] = 6,
-    warm: Annotated[float, typer.Option(min=0.1, help="seconds of warming before, for each")] = 5.0,
+    warm: Annotated[int, typer.Option(min=1, help="requests of warming before, for each")] = 20_000,
     out: Out = None,
     database_url: DatabaseUrl = None,
 ) -> None:

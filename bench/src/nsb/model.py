@@ -197,7 +197,10 @@ class Scenario(Frozen):
 class Tier(Frozen):
     why: str
     rounds: int = Field(gt=0)
-    warm_s: float = Field(gt=0)
+    warm_requests: int = Field(gt=0)
+    """What every start of a contender answers before its first cell."""
+    warm_cap_s: float = Field(gt=0)
+    """The warm-up ends by then (s), also where not all is answered."""
     settle_s: float = Field(ge=0)
     window_s: float = Field(gt=0)
     window_holds: int = Field(gt=0)

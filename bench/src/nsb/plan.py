@@ -13,6 +13,8 @@ from nsb.model import Cell, Contender, Profile, Registry, Scenario, Tier, Timing
 
 START_S = 5.0
 """From the start of a contender until it is ready and its pool is open, on average over the cast (s)."""
+WARM_RPS, WARM_BOOT_S = 2400, 1.5
+"""Requests of the warm-up that a contender of the cast answers in a second (harmonic mean), and k6's own start (s)."""
 CONFORMANCE_S = 30.0
 """The contract against one contender (s); a pass is remembered for the build."""
 PRELUDE_S = 8.0
@@ -101,7 +103,7 @@ class Plan:
     @property
     def start_s(self) -> float:
         """A fresh process and its warm-up (s)."""
-        return START_S + 1.5 + self.tier.warm_s
+        return START_S + WARM_BOOT_S + self.tier.warm_requests / WARM_RPS
 
     @property
     def round_start_s(self) -> float:

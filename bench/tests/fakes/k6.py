@@ -1,7 +1,8 @@
-"""In the place of k6: sends no load, waits until the window has closed, and writes the summary of a load that went well.
+"""In the place of k6: sends a warm-up slowly, and in a cell nothing: it waits until the window has closed and says that all went well.
 
 FAKE_K6 says how it misbehaves in a cell (the warm-up goes well): `crash`, `killed`, `no summary`, `garbage`, `kill service` (its main
-process), `stop service`, `hang` (past every deadline, deaf to SIGTERM); `hang while warming` does it in the warm-up.
+process), `stop service`, `hang` (past every deadline, deaf to SIGTERM). In the warm-up: `hang while warming`, `warm half` (of the requests)
+and `warm silence` (no summary).
 FAKE_K6_ONCE names a file: where it is there already, all goes well.
 For tests only; it imports nothing of the project.
 """
@@ -31,6 +32,8 @@ def fake() -> str:
     """What to do wrong in this process."""
     if FAKE == "hang while warming":
         return "hang" if WARMING else ""
+    if FAKE in ("warm half", "warm silence"):
+        return FAKE if WARMING else ""
     if WARMING or not FAKE:
         return ""
     if ONCE is not None:
@@ -61,6 +64,14 @@ def main() -> None:
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
         print("hanging", flush=True)
         time.sleep(3600)
+    if WARMING:
+        answered = CELL["iterations"] // (2 if wrong == "warm half" else 1)
+        for _ in range(answered):
+            urllib.request.urlopen(CELL["mix"][0]["url"], timeout=60).close()
+            time.sleep(0.15)
+        if wrong != "warm silence":
+            Path(CELL["summary"]).write_text(json.dumps({"metrics": {"nsb_started": {"count": answered}}, "state": {}}))
+        return
     wait_until((CELL["window_from_ms"] + CELL["window_to_ms"]) / 2)
     if wrong in ("kill service", "stop service"):
         with urllib.request.urlopen(CELL["url"].rsplit("/", 1)[0] + "/pid", timeout=60) as answer:

@@ -31,6 +31,8 @@ RUNTIME = {
     "cancels_on_disconnect": False, "settings": SETTINGS,
 }  # fmt: skip
 
+ANSWERED = [0]
+
 
 class Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
@@ -46,9 +48,11 @@ class Handler(BaseHTTPRequestHandler):
             in_flight = 1 if FAKE == "in flight" else 0
             if in_flight:
                 print("asked what is in flight", flush=True)
-            answer = json.dumps({"requests_total": 0, "busy_seconds_total": 0.0, "in_flight": in_flight})
+            answer = json.dumps({"requests_total": ANSWERED[0], "busy_seconds_total": 0.0, "in_flight": in_flight})
         elif self.path == "/pid":
             answer = str(os.getpid())
+        elif self.path == "/hello":
+            ANSWERED[0] += 1
         body = answer.encode()
         self.send_response(status)
         self.send_header("Content-Length", str(len(body)))

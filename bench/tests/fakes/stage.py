@@ -94,7 +94,7 @@ class Fakes:
             name: Scenario(id=name, why="", path="/hello", body="ok", model="open", rate=100, vus=10, headline="cpu")
             for name in (f"hello-{number}" for number in range(1, scenarios + 1))
         }
-        tier = Tier(why="", rounds=rounds, warm_s=0.1, settle_s=0.1, window_s=window_s, window_holds=1)
+        tier = Tier(why="", rounds=rounds, warm_requests=4, warm_cap_s=10.0, settle_s=0.1, window_s=window_s, window_holds=1)
         services = {"fake": Service(folder=".", needs=[], build=[])}
         registry = Registry(tools={}, services=services, contenders=cast_, scenarios=loads, tiers={"fake": tier})
         self.k6 = folder / "k6-program"

@@ -6,17 +6,18 @@ import math
 import statistics
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Literal
 
 from pydantic import ConfigDict, Field
 
 from nsb.analysis.stats import estimate
-from nsb.model import SCHEMA, Frozen, refuse_schema
+from nsb.model import SCHEMA, Frozen, Tier, refuse_schema
 
-STRETCH_S = 1.0
-"""The CPU of a request is judged over stretches of this length, one from each sample on: a bin of 0.25 s holds too few requests (s)."""
-WITHIN = 0.10
-"""A stretch is warm where a request costs as much as at the end, give or take this share."""
+STRETCH_S = 3.0
+"""CPU per request is judged over stretches of this length, one from each sample on: over 1 s it swings by a third on a busy machine (s)."""
+WITHIN = 0.25
+"""A stretch is warm where a request costs at most this share more than at the end; cold code costs ten to twenty times as much."""
 LEAST_STRETCHES = 6
 INTERVAL_FROM = 5
 """From this many starts on an interval is shown, below the range."""
@@ -47,7 +48,9 @@ class Start(Frozen):
     pss_mib: float | None = None
     """Memory when it was ready."""
     load_to_s: float | None = None
-    """When the users of the warm-up stop."""
+    """When the load of the warm-up was over."""
+    warm_requests: int | None = None
+    """How many requests of the warm-up were answered as they must be; null in runs that warmed by the clock."""
     warm_up: list[Sample] = Field(default_factory=list)
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True, populate_by_name=True)
@@ -75,6 +78,14 @@ def read_starts(lines: Iterable[bytes]) -> list[Start]:
     return starts
 
 
+def cold(requests: int, tier: Tier) -> list[str]:
+    """What every cell of a start says that was not warmed with as many requests as the others."""
+    if requests >= tier.warm_requests:
+        return []
+    wanted, cap = f"{tier.warm_requests:,}", f"{tier.warm_cap_s:.0f} s"
+    return [f"V8: warmed with {requests:,} requests, not {wanted}: the others were not answered as they must be, or not within {cap}"]
+
+
 # --- the warm-up of one start ---------------------------------------------------------------------------------------------
 
 
@@ -86,8 +97,13 @@ class Warmth:
     reason: str | None
 
 
+def load_end(samples: Sequence[Sample]) -> float | None:
+    """When the last sample before the end of the load was taken: after it requests were still answered (s); None where none ever was."""
+    return next((before.at_s for before, after in reversed(list(pairwise(samples))) if after.requests > before.requests), None)
+
+
 def warmth(samples: Sequence[Sample], load_to_s: float) -> Warmth:
-    """The first moment from which every stretch costs as much CPU per request as the median stretch of the last third.
+    """The first moment from which no stretch costs clearly more CPU per request than the median stretch of the last third.
 
     The steady part must begin before the last third does: what is compared with itself alone says nothing. A cost that
     still falls slowly passes; the cells' own check of their halves (V8) looks at that again.
@@ -97,7 +113,7 @@ def warmth(samples: Sequence[Sample], load_to_s: float) -> Warmth:
         return Warmth(None, "too few samples")
     third = math.ceil(len(stretches) * 2 / 3)
     end = statistics.median(cost for _, cost in stretches[third:])
-    away = [number for number, (_, cost) in enumerate(stretches) if not abs(cost - end) <= WITHIN * end]
+    away = [number for number, (_, cost) in enumerate(stretches) if not cost <= (1 + WITHIN) * end]
     steady = away[-1] + 1 if away else 0
     if steady > third:
         return Warmth(None, "not within the warm-up")

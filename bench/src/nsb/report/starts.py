@@ -34,7 +34,7 @@ def _explained(startups: Sequence[Startup]) -> str:
         f"From exec, over all starts: {words.spans(span for found in startups for span in _spans(found))}. "
         "Until it is warm a contender may use all cores, so nothing here compares with the windows. "
         "Warm: seconds of load (eight users, every endpoint of the plan in turn) until the CPU per request of every later stretch of "
-        f"{STRETCH_S:.0f} s is within {WITHIN:.0%} of that at the end.\n"
+        f"{STRETCH_S:.0f} s is at most {WITHIN:.0%} above that at the end.\n"
     )
 
 

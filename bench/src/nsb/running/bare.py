@@ -25,6 +25,8 @@ SETTLE_S = 0.5
 """From the first arrival until the window opens: connections are made, a stopped program has found its pace (s)."""
 SHORTFALL = 0.02
 """A window whose answers miss what its rate asks for by more than this share is not one at the same rate."""
+WARM_CAP_S = 120.0
+"""Much longer than any service needs for its warm-up (s)."""
 ATTEMPTS = 2
 """Pairs that do not count are measured again, up to as many as were asked for."""
 
@@ -35,11 +37,19 @@ class Study:
 
     scenario: Scenario
     pairs: int
-    warm_s: float
+    warm_requests: int
 
     @property
     def tier(self) -> Tier:
-        return Tier(why="", rounds=self.pairs, warm_s=self.warm_s, settle_s=SETTLE_S, window_s=WINDOW_S, window_holds=1)
+        return Tier(
+            why="",
+            rounds=self.pairs,
+            warm_requests=self.warm_requests,
+            warm_cap_s=WARM_CAP_S,
+            settle_s=SETTLE_S,
+            window_s=WINDOW_S,
+            window_holds=1,
+        )
 
 
 def build(workshop: Workshop, services: Sequence[str], say: Callable[[str], None]) -> dict[str, str]:
@@ -76,7 +86,9 @@ class Bench:
         """The comparisons, and contender → why it has none."""
         self._left_out = dict(left_out)
         for contender in contenders:
-            self._say(f"{contender.id}: starting the service and its bare program, warming each for {self._study.warm_s:.0f} s")
+            self._say(
+                f"{contender.id}: starting the service and its bare program, warming each with {self._study.warm_requests:,} requests"
+            )
             try:
                 self._comparisons.append(compare(contender.id, self._measure(contender)))
             except (Died, ProcessError, ValueError) as error:
@@ -119,10 +131,10 @@ class Bench:
 
     def _warm(self, running: Running) -> None:
         summary = self._journal.folder / "k6" / "warm.json"
-        data = k6.warming([self._study.scenario], self._study.warm_s, running.base_url, time.time(), summary)
+        data = k6.warming([self._study.scenario], self._study.warm_requests, WARM_CAP_S, running.base_url, time.time(), summary)
         generator = self._generate(data, "warm")
         try:
-            generator.wait(self._study.warm_s + 30)
+            generator.wait(WARM_CAP_S + 30)
         finally:
             generator.end(1)
         running.process.pin(self._stage.placement.service)
@@ -186,7 +198,7 @@ class Bench:
             "scenario": scenario.id,
             "rate": scenario.rate_for(stage.workers),
             "window_s": WINDOW_S,
-            "warm_s": self._study.warm_s,
+            "warm_requests": self._study.warm_requests,
             "comparisons": [{**c.model_dump(), "verdict": c.verdict} for c in self._comparisons],
             "left_out": self._left_out,
             "pairs": {name: [pair.model_dump() for pair in pairs] for name, pairs in self._pairs.items()},

@@ -20,8 +20,8 @@ HEAP_MIB, HEAP_PER_VU_MIB = 512, 0.5
 At Go's own pace the collector takes its one core for 10 ms at a time: the lag's p99 was 10–20 ms at 1000/s, without it 1–4 ms, and the
 highest rate sustained on one core rose from below 1000/s to 4000/s.
 """
-WARM_BOOT_S = 1.0
-"""The users of the warm-up stop this long after its length: k6 needs about 0.7 s before its first request (s)."""
+WARM_VUS = 8
+"""Users of the warm-up: enough to keep a core busy, too few to queue for one."""
 
 
 def ensure(root: Path, go: str, say: Callable[[str], None]) -> Path:
@@ -96,30 +96,34 @@ def cell(
         "drain_ms": round((2 * timing.drain_s + 10) * 1000),
         "timeout_ms": TIMEOUT_S * 1000,
         "seed": seed % 1_000_000,
+        "iterations": None,
         "mix": None,
         "summary": str(summary),
     }
     return data, opens_s
 
 
-def warming(targets: list[Scenario], duration_s: float, base_url: str, now_s: float, summary: Path) -> dict[str, object]:
-    """Closed requests to every endpoint of the plan in turn, holds shortened to 1 ms: the same for every contender."""
+def warming(targets: list[Scenario], requests: int, cap_s: float, base_url: str, now_s: float, summary: Path) -> dict[str, object]:
+    """So many requests to every endpoint of the plan in turn, holds shortened to 1 ms: the same for every contender.
+
+    After `cap_s` no more are sent, however many are left.
+    """
     mix = [{**_target(s, base_url), "url": base_url + (s.warm_path or s.path)} for s in targets]
-    ends = round((now_s + WARM_BOOT_S + duration_s) * 1000)
     return {
         **mix[0],
         "model": "closed",
         "rate": None,
-        "vus": 8,
+        "vus": WARM_VUS,
         "hold_ms": 0,
         "spread_ms": 0,
         "levels": [],
         "window_from_ms": round(now_s * 1000),
-        "window_to_ms": ends,
-        "duration_ms": round((WARM_BOOT_S + duration_s) * 1000),
+        "window_to_ms": round((now_s + 2 * cap_s) * 1000),  # never within the load: its requests are counted, not read
+        "duration_ms": round(cap_s * 1000),
         "drain_ms": 10_000,
         "timeout_ms": TIMEOUT_S * 1000,
         "seed": 1,
+        "iterations": requests,
         "mix": mix,
         "summary": str(summary),
     }

@@ -19,9 +19,9 @@ import httpx
 
 from nsb.analysis import fairness, second
 from nsb.analysis.growth import climb
-from nsb.analysis.parse import Load, SummaryError, load_summary
+from nsb.analysis.parse import Load, SummaryError, answered, load_summary
 from nsb.analysis.placement import Placement
-from nsb.analysis.starts import Start
+from nsb.analysis.starts import Start, cold, load_end
 from nsb.analysis.validity import Judgement, Observation, Stats, judge
 from nsb.model import SECOND_BOOT_S, Cell, Contender, Half, Latency, Reading, SecondFigure, Status, Timing, reading_times
 from nsb.plan import Plan, Slot
@@ -455,16 +455,16 @@ class Runner:
         return k6.start(self._k6, self.stage.workshop.root, data, self.stage.placement.generator, log)
 
     def _warm(self, running: Running, seen: dict[str, Any]) -> None:
-        """Adds `load_to_s` and `warm_up` to what is seen."""
+        """Adds `load_to_s`, `warm_requests` and `warm_up` to what is seen."""
         summary = self.journal.folder / "k6" / "warm.json"
-        length_s = self.plan.tier.warm_s
-        data = k6.warming(list(self.plan.scenarios), length_s, running.base_url, time.time(), summary)
-        seen["load_to_s"] = round(running.age_s + k6.WARM_BOOT_S + length_s, 3)
+        summary.unlink(missing_ok=True)
+        tier = self.plan.tier
+        data = k6.warming(list(self.plan.scenarios), tier.warm_requests, tier.warm_cap_s, running.base_url, time.time(), summary)
         tree = running.process.tree()
         generator = self._generate(data, "warm")
-        reader = StatsReader(running.base_url, starts.STEP_S)
+        reader = StatsReader(running.base_url, starts.ANSWER_S)
         try:
-            until = time.monotonic() + length_s + 30
+            until = time.monotonic() + tier.warm_cap_s + 30
             seen["warm_up"] = starts.curve(
                 reader.now, lambda: cpu_s(tree), lambda wait_s: generator.wait(wait_s) is not None, running.began, until
             )
@@ -473,6 +473,12 @@ class Runner:
             code = generator.end(1)
         if code != 0:
             raise Died(f"k6 ended with {code} while {running.contender.id} was warmed", None, generator.last_words())
+        seen["load_to_s"] = load_end(seen["warm_up"])
+        try:
+            seen["warm_requests"] = answered(json.loads(summary.read_text(encoding="utf-8")))
+        except (OSError, ValueError, SummaryError) as error:
+            raise Died(f"k6 does not say how {running.contender.id} was warmed", None, str(error)) from None
+        running.doubts += cold(seen["warm_requests"], tier)
         running.process.pin(self.stage.placement.service)
 
     def _drain(self, running: Running, deadline_s: float) -> bool:
