@@ -65,6 +65,7 @@ def test_dear_seconds_after_cheap_ones_begin_the_warm_up_again() -> None:
     "cost",
     [
         lambda s: 1000.0 * math.exp(-s / 12),  # still falling
+        lambda s: 1000.0 / (1 + s),  # the same cost for each doubling: a JVM that is stopped in mid-way
         lambda s: 100.0 if s < 27.0 else 200.0,  # dear again at the very end
         lambda s: 300.0 if s < 24.0 else 100.0,  # warm for less than a third of the time
     ],

@@ -7,7 +7,7 @@ import statistics
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from pydantic import ConfigDict, Field
 
@@ -16,7 +16,7 @@ from nsb.model import SCHEMA, Frozen, Tier, refuse_schema
 
 STRETCH_S = 3.0
 """CPU per request is judged over stretches of this length, one from each sample on: over 1 s it swings by a third on a busy machine (s)."""
-WITHIN = 0.25
+WITHIN = 0.20
 """A stretch is warm where a request costs at most this share more than at the end; cold code costs ten to twenty times as much."""
 LEAST_STRETCHES = 6
 INTERVAL_FROM = 5
@@ -103,26 +103,34 @@ def load_end(samples: Sequence[Sample]) -> float | None:
 
 
 def warmth(samples: Sequence[Sample], load_to_s: float) -> Warmth:
-    """The first moment from which no stretch costs clearly more CPU per request than the median stretch of the last third.
+    """The first moment from which no stretch costs clearly more CPU per request than the median one of the last sixth of them.
 
-    The steady part must begin before the last third does: what is compared with itself alone says nothing. A cost that
-    still falls slowly passes; the cells' own check of their halves (V8) looks at that again.
+    The steady part must begin before the last third of the requests does: what is compared with itself alone says nothing,
+    and a cost that halves with every doubling of the requests is not steady.
     """
     stretches = stretches_of([sample for sample in samples if sample.at_s <= load_to_s])
     if len(stretches) < LEAST_STRETCHES:
         return Warmth(None, "too few samples")
-    third = math.ceil(len(stretches) * 2 / 3)
-    end = statistics.median(cost for _, cost in stretches[third:])
-    away = [number for number, (_, cost) in enumerate(stretches) if not cost <= (1 + WITHIN) * end]
+    end = statistics.median(stretch.cost_s for stretch in stretches[-math.ceil(len(stretches) / 6) :])
+    away = [number for number, stretch in enumerate(stretches) if not stretch.cost_s <= (1 + WITHIN) * end]
     steady = away[-1] + 1 if away else 0
-    if steady > third:
+    if steady == len(stretches) or stretches[steady].done > 2 / 3:
         return Warmth(None, "not within the warm-up")
-    return Warmth(round(stretches[steady][0] - stretches[0][0], 3), None)
+    return Warmth(round(stretches[steady].at_s - stretches[0].at_s, 3), None)
 
 
-def stretches_of(samples: Sequence[Sample]) -> list[tuple[float, float]]:
-    """(its beginning, CPU per request) of each stretch from the first one with an answer on; infinite where nothing was answered."""
-    found: list[tuple[float, float]] = []
+class Stretch(NamedTuple):
+    """A part of the warm-up: its beginning (s), the share of requests done by then, CPU per request (s; infinite: none was answered)."""
+
+    at_s: float
+    done: float
+    cost_s: float
+
+
+def stretches_of(samples: Sequence[Sample]) -> list[Stretch]:
+    """One from each sample on, from the first with an answer after it."""
+    found: list[Stretch] = []
+    all_ = samples[-1].requests - samples[0].requests if samples else 0
     for number, first in enumerate(samples):
         last = next((s for s in samples[number + 1 :] if s.at_s - first.at_s >= STRETCH_S), None)
         if last is None:
@@ -131,7 +139,8 @@ def stretches_of(samples: Sequence[Sample]) -> list[tuple[float, float]]:
         if not found and following.requests <= first.requests:
             continue  # the generator is still starting
         answered = last.requests - first.requests
-        found.append((first.at_s, (last.cpu_s - first.cpu_s) / answered if answered > 0 else math.inf))
+        cost = (last.cpu_s - first.cpu_s) / answered if answered > 0 else math.inf
+        found.append(Stretch(first.at_s, (first.requests - samples[0].requests) / all_, cost))
     return found
 
 

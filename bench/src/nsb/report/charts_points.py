@@ -280,8 +280,8 @@ def warming(starts: Iterable[Start], contender: str) -> list[Warm]:
             continue
         stretches = stretches_of([sample for sample in start.warm_up if sample.at_s <= start.load_to_s])
         own: dict[int, list[float]] = {}
-        for begin, cost in stretches:
-            own.setdefault(int((begin - stretches[0][0]) / step + 1e-6), []).append(cost)
+        for stretch in stretches:
+            own.setdefault(int((stretch.at_s - stretches[0].at_s) / step + 1e-6), []).append(stretch.cost_s)
         for number, values in own.items():
             if (value := statistics.median(values)) < float("inf"):
                 bins.setdefault(number, []).append(value * 1e6)
