@@ -101,6 +101,33 @@ def planned(**more: Any) -> dict[str, Any]:
     return {**RUN, "plan": {**RUN["plan"], **more}}
 
 
+# --- the profile that a claim asks for --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("asked", "reason"), [("ncpu", "needs_ncpu"), ("1cpu", "needs_1cpu")])
+def test_a_run_of_another_profile_measures_nothing_of_a_claim_that_asks_for_one(asked: str, reason: str) -> None:
+    cells = ran("cost", "cpu", {"a": about(100), "b": about(50, 2)})
+    sums = {"rule": "arithmetic", "over": [10], "under": [2], "said": 5}
+    also = [{"said": SAID, "parts": [ATMOST]}, {"said": SAID, "parts": [sums]}]
+    other = planned(profile="1cpu" if asked == "ncpu" else "ncpu")
+    found = one(cells, ATLEAST, profile=asked, also=also, run=other)
+    assert (said(found), found.parts[0].missing, found.parts[0].comparisons) == (("NOT_MEASURED", reason), [f"profile {asked}"], [])
+    assert [aside.verdict for aside in found.also] == ["NOT_MEASURED", "SUPPORTED"]
+    assert said(one(cells, ATLEAST, profile=asked, run=planned(profile=asked))) == SUPPORTED
+    assert said(one(cells, ATLEAST, run=other)) == SUPPORTED
+    lacking = one(cells, {**ATLEAST, "contender": "z"}, {"rule": "no_single_winner"}, profile=asked, run=other)
+    assert [part.missing for part in lacking.parts] == [[f"profile {asked}", "contender z"], [f"profile {asked}"]]
+
+
+def test_a_claim_of_another_profile_takes_nothing_from_the_level_of_the_others() -> None:
+    cells = ran("cost", "cpu", {"a": about(100), "b": about(50, 2), "c": about(70, 1)})
+    level = one(cells, ATLEAST).parts[0].comparisons[0].level
+    beside = claim({**ATLEAST, "other": "c", "ratio": 1.2}, id_="A2", profile="ncpu")
+    assert judged(cells, claim(ATLEAST), beside).claims[0].parts[0].comparisons[0].level == level
+    same = beside.model_copy(update={"profile": "1cpu"})
+    assert judged(cells, claim(ATLEAST), same).claims[0].parts[0].comparisons[0].level > level
+
+
 # --- each rule: true, false, undecidable ------------------------------------------------------------------------------------
 
 ATLEAST = {"rule": "ratio_at_least", "scenario": "cost", "metric": "cpu", "contender": "a", "other": "b", "ratio": 1.5}

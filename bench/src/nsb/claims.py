@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from nsb.model import Frozen, Limit, Metric
+from nsb.model import Frozen, Limit, Metric, Profile
 
 SCHEMA = 1
 """The version of claims.json."""
@@ -15,9 +15,9 @@ Verdict = Literal["SUPPORTED", "REFUTED", "UNDECIDED", "NOT_MEASURED"]
 Reason = Literal[
     "too_few_rounds", "no_twin", "twin_failed", "straddles", "unsteady",
     "generator_bound", "database_bound", "load_bound", "not_sustained", "noisy_machine", "invalid",
-    "no_contender", "no_scenario", "no_code",
+    "needs_1cpu", "needs_ncpu", "no_contender", "no_scenario", "no_code",
 ]  # fmt: skip
-"""Why a part is UNDECIDED or, the last three, NOT_MEASURED."""
+"""Why a part is UNDECIDED or, the last five, NOT_MEASURED."""
 
 _NAME = r"^[a-z0-9]+(-[a-z0-9]+)*$"
 Name = Annotated[str, Field(pattern=_NAME)]
@@ -185,6 +185,8 @@ class Claim(Frozen):
     """Related questions, each told with its verdict."""
     reported: list[Reported] = []
     least_rounds: int = Field(default=5, ge=5)
+    profile: Profile | None = None
+    """In whose runs alone it can be measured, asides included; code and arithmetic are the same in all of them."""
 
     @model_validator(mode="after")
     def _belongs(self) -> Claim:
@@ -258,7 +260,7 @@ class Judged(Frozen):
     verdict: Verdict
     reason: Reason | None
     missing: list[str] = []
-    """Contenders, scenarios or files that it would need."""
+    """Contenders, scenarios, files or the profile that it would need."""
     comparisons: list[Comparison] = []
     rows: list[Row] = []
     computed: float | None = None

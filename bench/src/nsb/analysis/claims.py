@@ -46,7 +46,7 @@ from nsb.claims import (
     SlopeRule,
     Verdict,
 )
-from nsb.model import Cell, Limit, Metric
+from nsb.model import Cell, Limit, Metric, Profile
 
 NEARLY_ALL = Fraction(5, 6)
 """Share of the rounds that count from which on a word holds for a contender."""
@@ -62,6 +62,8 @@ _CLAIMED: dict[str, judge.Outcome] = {
     "within_margin": "equal", "figure_equals": "equal", "cap_equals": "equal",
 }  # fmt: skip
 """The outcome of a comparison that supports the rule; the other decided ones refute it."""
+
+_NEEDS: dict[Profile, Reason] = {"1cpu": "needs_1cpu", "ncpu": "needs_ncpu"}
 
 _MeasuredRule = RatioRule | MarginRule | FigureRule | CapRule | LimitRule | SlopeRule
 """Rules about one scenario of the run."""
@@ -84,6 +86,7 @@ def judged(run: Mapping[str, Any], cells: Sequence[Cell], starts: Sequence[Start
     asks = [
         ask
         for claim in claims.claims.values()
+        if evidence.fits(claim)
         for parts, primary in _all_parts(claim)
         for part in parts
         for ask in _asks(evidence, part, claim.least_rounds, primary)
@@ -131,6 +134,10 @@ class _Evidence:
         """As planned."""
         rounds: int = self.run["plan"]["rounds"]
         return rounds
+
+    def fits(self, claim: Claim) -> bool:
+        """Whether the run is of the profile that the claim asks for."""
+        return claim.profile is None or claim.profile == self.run["plan"]["profile"]
 
     def gate(self, scenario: str, metric: Metric, unit: Unit, margin: float | None) -> judge.Gate:
         controlled = [name for pair in judge.twins(self.run).items() for name in pair]
@@ -272,11 +279,11 @@ def _question(evidence: _Evidence, ask: _Ask, gate: judge.Gate) -> judge.Questio
 
 
 def _claim(evidence: _Evidence, claim: Claim, answers: Mapping[_Ask, judge.Verdict]) -> JudgedClaim:
-    parts = [_part(evidence, part, claim.least_rounds, True, answers) for part in claim.parts]
+    parts = [_part(evidence, claim, part, True, answers) for part in claim.parts]
     verdict, reason = _together([_Found(part.verdict, part.reason) for part in parts])
 
     def told(asides: Sequence[Aside]) -> list[JudgedAside]:
-        return [_aside(evidence, aside, claim.least_rounds, answers) for aside in asides]
+        return [_aside(evidence, claim, aside, answers) for aside in asides]
 
     return JudgedClaim(
         id=claim.id,
@@ -292,8 +299,8 @@ def _claim(evidence: _Evidence, claim: Claim, answers: Mapping[_Ask, judge.Verdi
     )
 
 
-def _aside(evidence: _Evidence, aside: Aside, least: int, answers: Mapping[_Ask, judge.Verdict]) -> JudgedAside:
-    parts = [_part(evidence, part, least, False, answers) for part in aside.parts]
+def _aside(evidence: _Evidence, claim: Claim, aside: Aside, answers: Mapping[_Ask, judge.Verdict]) -> JudgedAside:
+    parts = [_part(evidence, claim, part, False, answers) for part in aside.parts]
     return JudgedAside(said=aside.said, verdict=_together([_Found(part.verdict) for part in parts]).verdict, parts=parts)
 
 
@@ -313,17 +320,25 @@ def _rounds_needed(parts: Sequence[Judged]) -> int | None:
     return max(known) if known and len(known) == len(needed) else None
 
 
-def _part(evidence: _Evidence, rule: Rule, least: int, primary: bool, answers: Mapping[_Ask, judge.Verdict]) -> Judged:
+def _part(evidence: _Evidence, claim: Claim, rule: Rule, primary: bool, answers: Mapping[_Ask, judge.Verdict]) -> Judged:
     match rule:
         case ArithmeticRule():
             return _arithmetic(rule)
         case CodeRule() | SameCodeRule():
             return _code(evidence.code, rule)
+        case _ if claim.profile is not None and not evidence.fits(claim):
+            return _elsewhere(evidence, rule, claim.profile)
         case NoWinnerRule():
             verdict, reason = evidence.no_single_winner
             return Judged(rule=rule, verdict=verdict, reason=reason)
         case _:
-            return _measured(evidence, rule, least, primary, answers)
+            return _measured(evidence, rule, claim.least_rounds, primary, answers)
+
+
+def _elsewhere(evidence: _Evidence, rule: _MeasuredRule | NoWinnerRule, profile: Profile) -> Judged:
+    """Nothing that this run has says anything of it: on one core, say, one worker and one for each core are the same program."""
+    lacks = [] if isinstance(rule, NoWinnerRule) else evidence.missing(rule.scenario, _names(rule))
+    return Judged(rule=rule, verdict="NOT_MEASURED", reason=_NEEDS[profile], missing=[f"profile {profile}", *lacks])
 
 
 def _measured(evidence: _Evidence, rule: _MeasuredRule, least: int, primary: bool, answers: Mapping[_Ask, judge.Verdict]) -> Judged:

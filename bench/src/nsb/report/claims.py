@@ -180,7 +180,9 @@ def listing(claims: Claims, language: Language) -> Grid:
     """The claims alone, and what decides each."""
     view = _view([text("head.claim", language), text("claim.parts", language)], [3, 4])
     for claim in claims.claims.values():
-        view.add_row(claim.id, of(claim.said, language), "\n".join(messages.asked(rule, language) for rule in claim.parts))
+        profile = [text("asks.profile", language, profile=claim.profile)] if claim.profile else []
+        asked = [messages.asked(rule, language) for rule in claim.parts]
+        view.add_row(claim.id, of(claim.said, language), "\n".join([*asked, *profile]))
     return view
 
 

@@ -47,8 +47,8 @@ MESSAGES: dict[str, tuple[str, str]] = {
         "이 측정으로는 알 수 없습니다. 판정 보류는 같다는 뜻이 아닙니다.",
     ),
     "verdict_means.NOT_MEASURED": (
-        "A contender, a scenario or a count that it needs is not in this run.",
-        "필요한 측정 대상, 시나리오 또는 집계가 이 측정에 없습니다.",
+        "A contender, a scenario or a count that it needs is not in this run, or the run is of another profile.",
+        "필요한 측정 대상, 시나리오 또는 집계가 이 측정에 없거나, 다른 프로필의 측정입니다.",
     ),
     # --- reasons ----------------------------------------------------------------------------------------------------
     "reason.too_few_rounds": ("too few rounds", "라운드 수 부족"),
@@ -62,6 +62,8 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "reason.not_sustained": ("the rate was not sustained", "요청률을 감당하지 못함"),
     "reason.noisy_machine": ("noisy machine", "장비 잡음"),
     "reason.invalid": ("invalid cells", "무효인 셀"),
+    "reason.needs_1cpu": ("it needs a run of profile 1cpu", "1cpu 프로필 측정 필요"),
+    "reason.needs_ncpu": ("it needs a run of profile ncpu", "ncpu 프로필 측정 필요"),
     "reason.no_contender": ("no such contender in the run", "측정 대상 없음"),
     "reason.no_scenario": ("no such scenario in the run", "시나리오 없음"),
     "reason.no_code": ("the code was not counted", "코드 집계 없음"),
@@ -108,6 +110,14 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "reason_means.invalid": (
         "Too many cells broke a validity check and do not count.",
         "유효성 검사를 통과하지 못해 쓸 수 없는 셀이 많습니다.",
+    ),
+    "reason_means.needs_1cpu": (
+        "It is about one core and one worker, and this run has more.",
+        "코어 하나와 워커 하나에 관한 주장인데, 이 측정은 그보다 많이 썼습니다.",
+    ),
+    "reason_means.needs_ncpu": (
+        "It is about several cores, and this run has one for each service.",
+        "여러 코어에 관한 주장인데, 이 측정에서는 서비스마다 코어 하나만 썼습니다.",
     ),
     "reason_means.no_contender": ("A contender that it names was not in this run.", "주장에 나오는 측정 대상이 이 측정에 없었습니다."),
     "reason_means.no_scenario": ("A scenario that it needs was not in this run.", "필요한 시나리오가 이 측정에 없었습니다."),
@@ -278,6 +288,7 @@ MESSAGES: dict[str, tuple[str, str]] = {
         "{over} ÷ {under} = {said}, 허용 범위 {margin}",
     ),
     "asks.arithmetic_product": ("{over} is {said}, within {margin}", "{over} = {said}, 허용 범위 {margin}"),
+    "asks.profile": ("in a run of profile {profile}", "{profile} 프로필 측정에서"),
     "asks.no_single_winner": ("no contender is best or equal in everything", "모든 면에서 가장 좋거나 같은 측정 대상은 없음"),
     # --- scope ------------------------------------------------------------------------------------------------------
     "scope": (
