@@ -26,7 +26,7 @@ from nsb.claims import Article, Comparison, Judged, JudgedAside, JudgedClaim, Ju
 from nsb.model import METRIC_UNITS, Cell, Half, Latency, Limit, Role, Status
 from nsb.report import charts, html, html_data, html_words, messages
 from nsb.report.html_strips import Scale
-from nsb.report.messages import LANGUAGES, MESSAGES
+from nsb.report.messages import LANGUAGES, MESSAGES, Language
 from nsb.running.journal import read_run
 
 RECORDED = Path(__file__).parent / "recordings" / "run"
@@ -400,6 +400,39 @@ def test_a_cell_opens_by_keyboard_and_escape_leads_back(seen: Seen) -> None:
     assert page.locator("#dialog tbody tr").count() == 6
 
 
+TEXTS = "td => [td.firstChild.textContent.replace('†', '').trim(), ...[...td.querySelectorAll('.below')].map(each => each.textContent)]"
+IN_CELLS = """svg => {
+  const boxes = [...svg.querySelectorAll('.mark-rect.role-mark path')].map(each => each.getBoundingClientRect());
+  return [...svg.querySelectorAll('.mark-text.role-mark text')].filter(each => each.textContent).map(each => {
+    const { left, right, top, bottom } = each.getBoundingClientRect();
+    const inside = boxes.some(box => box.left <= left && right <= box.right && box.top - 1 <= top && bottom <= box.bottom + 1);
+    return [each.textContent, inside];
+  });
+}"""
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_every_figure_of_the_overview_and_of_the_criteria_has_its_spread(seen: Seen, language: Language) -> None:
+    page = seen.page
+    page.locator(f"[data-lang={language}]").click()
+    heat = page.locator(".charts.heat .canvas svg").first
+    page.locator(".charts.heat .canvas").first.scroll_into_view_if_needed()
+    heat.wait_for(state="attached")
+    written = heat.evaluate(IN_CELLS)
+    figures, widths = ([text for text, _ in written if text.startswith("±") == below] for below in (False, True))
+    assert len(widths) == 15  # eight contenders under two scenarios; one has failed
+    assert len(figures) == 16
+    assert [text for text, inside in written if not inside] == []
+    counted = {messages.text(f"metric.{name}", language) for name in ("lines", "complexity")}
+    values = page.locator("#criteria td:not(.text)").all()
+    assert len(values) > 4 * len(CONTENDERS)
+    for each in values:
+        figure, *bounds = each.evaluate(TEXTS)
+        exact = each.locator("xpath=..").locator("th").inner_text() in counted
+        assert figure == "–" or bool(bounds) != exact, (figure, bounds)
+        assert all(re.fullmatch(r"[\d.,]+–[\d.,]+", bound) for bound in bounds)
+
+
 def test_claims_are_filtered_by_article_and_verdict(seen: Seen) -> None:
     page = seen.page
     assert seen.texts(".claim:not([hidden]) .id") == ["A1", "A2", "B1", "B2"]
@@ -417,8 +450,8 @@ LAYERS = """element => {
 COLOURED = (
     "body", ".kicker", ".lead", ".scope", "h2", ".top a", ".switches button[aria-pressed=true]", ".switches button[aria-pressed=false]",
     ".badge.SUPPORTED", ".badge.REFUTED", ".badge.UNDECIDED", ".badge.NOT_MEASURED", ".claim .id", ".claim .reason", "summary", "legend",
-    ".chip span", "#figures thead th", ".cell .figure", ".cell .below", ".sort .unit", "#matrix button", ".small thead th", ".facts dt",
-    "pre", "footer p",
+    ".chip span", "#figures thead th", ".cell .figure", ".cell .below", ".sort .unit", "#matrix button",
+    "#criteria .below", "#criteria td.best", ".small thead th", ".facts dt", "pre", "footer p",
 )  # fmt: skip
 
 

@@ -327,6 +327,8 @@ class Criterion(Frozen):
     better: Literal["less", "more"]
     values: dict[str, float | None]
     """Contender → its value; None where it has none that counts."""
+    intervals: dict[str, tuple[float, float]] = {}
+    """Contender → the 95 % t interval of its value over the rounds; empty where it is exact."""
     best: list[str]
     """Those than which none is better: ties stay ties."""
     unsustained: list[str] = []

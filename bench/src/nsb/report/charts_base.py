@@ -171,6 +171,12 @@ def ends_of(low: float | None, high: float | None) -> dict[str, float]:
     return {} if low is None or high is None else {"lo": short(low), "hi": short(high)}
 
 
+def luminance(colour: Sequence[float]) -> float:
+    """Of red, green and blue to 255, by WCAG 2.2."""
+    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in (each / 255 for each in colour)]
+    return sum(weight * part for weight, part in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
+
+
 @dataclass(frozen=True)
 class Axis:
     """The scale of a quantity: from zero, or logarithmic where values lie far apart; `room` is kept free at its end, as a share."""

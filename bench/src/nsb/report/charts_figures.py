@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
@@ -26,6 +27,7 @@ from nsb.report.charts_base import (
     joined,
     legend,
     limit_of,
+    luminance,
     made,
     short,
     spread_of,
@@ -39,6 +41,8 @@ from nsb.report.words import number
 
 HEAT = ("#edf4fa", "#a9cce8", "#4f97cf", "#14579c", "#08264d")
 """From the best to the furthest: lightness alone tells it."""
+DARK, LIGHT = "#000000", "#ffffff"
+"""What is written on them: one of the two has a contrast of 4.5 to any colour."""
 
 
 # --- a: everything beside the best ------------------------------------------------------------------------------------------------------
@@ -62,8 +66,8 @@ def heat(of: Source) -> Chart | None:
             x=alt.X("name:N", sort=table.contenders, title=None, axis=alt.Axis(orient="top", labelAngle=-30, domain=False, ticks=False)),
             y=alt.Y("line:N", sort=list(lines), title=None, axis=alt.Axis(domain=False, ticks=False, labelLimit=200)),
             tooltip=tooltip(
-                language, line="head.scenario", name="head.contender", figure="head.value", times="head.ratio", rounds="head.rounds",
-                limit="head.limit", status="head.status", doubts="head.doubts",
+                language, line="head.scenario", name="head.contender", figure="head.value", spread="head.spread", times="head.ratio",
+                rounds="head.rounds", limit="head.limit", status="head.status", doubts="head.doubts",
             ),
         )  # fmt: skip
         ratio = alt.Color(
@@ -76,31 +80,51 @@ def heat(of: Source) -> Chart | None:
         layers = alt.layer(
             known.mark_rect(stroke=NEUTRAL, strokeWidth=0.5).encode(color=ratio),
             unknown.mark_rect(fill=NEUTRAL, fillOpacity=0.15, stroke=NEUTRAL, strokeWidth=0.5),
-            known.mark_text(fontSize=11).encode(text="figure:N", color=alt.Color("ink:N", scale=None)),
-            unknown.mark_text(fontSize=11).encode(text="figure:N"),
+            known.mark_text(fontSize=11, dy=_UP).encode(text="figure:N", color=alt.Color("ink:N", scale=None)),
+            known.mark_text(fontSize=9, dy=_DOWN).encode(text="width:N", color=alt.Color("ink:N", scale=None)),
+            unknown.mark_text(fontSize=11, dy=_UP).encode(text="figure:N"),
+            unknown.mark_text(fontSize=9, dy=_DOWN).encode(text="width:N"),
         ).resolve_scale(color="independent")
         return View(layers, rows)
 
     return made(of, Drawing(
         id="heat", kind="heat", title=both("title.heat"), sentence=_heat_alt(lines), draw=draw,
-        notes=["read.heat", *_marks([beside.dot for row in lines.values() for beside in row]), *(["read.one"] if of.one_round else [])],
+        notes=["read.heat", *_widths(of), *_marks([beside.dot for row in lines.values() for beside in row])],
         columns=[*heads("head.scenario"), *(Said(en=name, ko=name) for name in table.contenders)],
         rows=[[line, *_heat_line(table.contenders, row)] for line, row in lines.items()],
-        least_px=120 + 62 * len(table.contenders), height=26 * len(lines),
+        least_px=120 + 62 * len(table.contenders), height=34 * len(lines),
     ))  # fmt: skip
+
+
+_UP, _DOWN = alt.expr("datum.width ? -5 : 0"), 8
+"""A figure stands above its spread, and in the middle where it has none (px)."""
+
+
+def _widths(of: Source) -> list[str]:
+    """What ± is."""
+    return ["read.width_one", "read.one"] if of.one_round else ["read.width"]
 
 
 def _heat_row(line: str, beside: Beside, top: float, language: Language) -> dict[str, Any]:
     dot = beside.dot
     row: dict[str, Any] = {
-        "line": line, "name": dot.contender, "figure": _says(dot, language), "times": _times(beside),
+        "line": line, "name": dot.contender, "figure": _says(dot, language), "width": dot.width, "times": _times(beside),
+        "spread": spread_of(dot.low, dot.high, dot.spread, language),
         "rounds": word("of.rounds", language, n=dot.counted, all=dot.measured), "limit": limit_of(dot.limit, language),
         "status": messages.text(f"status.{dot.status}", language), "doubts": told(dot.doubts, language),
     }  # fmt: skip
     if beside.times is not None:
         row["ratio"] = short(beside.times)
-        row["ink"] = "#ffffff" if beside.times > top**0.42 else "#16222e"
+        row["ink"] = ink(math.log(beside.times) / math.log(top))
     return row
+
+
+def ink(at: float) -> str:
+    """What can be read on the colour at that share of the way from the best to the furthest."""
+    below = min(int(at * (len(HEAT) - 1)), len(HEAT) - 2)
+    part = at * (len(HEAT) - 1) - below
+    ends = [[int(colour[i : i + 2], 16) for i in (1, 3, 5)] for colour in HEAT[below : below + 2]]
+    return DARK if luminance([a + part * (b - a) for a, b in zip(*ends, strict=True)]) > 0.179 else LIGHT
 
 
 def _times(beside: Beside) -> str:
@@ -114,7 +138,11 @@ def _heat_line(contenders: Sequence[str], row: Sequence[Beside]) -> list[str]:
     shown = []
     for name in contenders:
         beside = by_name.get(name)
-        shown.append("" if beside is None else beside.dot.says if beside.times is None else f"{beside.dot.says} ({_times(beside)})")
+        if beside is None:
+            shown.append("")
+            continue
+        figure = f"{beside.dot.says} {beside.dot.width}".strip()
+        shown.append(figure if beside.times is None else f"{figure} ({_times(beside)})")
     return shown
 
 

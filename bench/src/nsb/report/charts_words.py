@@ -26,6 +26,16 @@ WORDS: dict[str, tuple[str, str]] = {
         "Colour: how many times the best figure of the row (log). Grey: a bound or another unit, which has no ratio.",
         "색은 그 행의 가장 좋은 값 대비 배수입니다(로그). 회색은 상한·하한만 있거나 단위가 달라 배수를 낼 수 없는 값입니다.",
     ),
+    "read.width": (
+        "Below each figure: ± its 95 % t interval over the rounds; 5/6: five of six rounds count (one alone: the spread of its halves). "
+        "≤: the upper end of the interval.",
+        "값 아래의 ±는 라운드에 대한 95% t 신뢰구간입니다. 5/6은 여섯 라운드 가운데 다섯 라운드만 유효하다는 뜻이며(하나뿐이면 전반과 "
+        "후반의 차이), ≤는 구간의 위쪽 끝입니다.",
+    ),
+    "read.width_one": (
+        "Below each figure: ± the spread of the window's two halves.",
+        "값 아래의 ±는 측정 구간 전반과 후반의 차이입니다.",
+    ),
     "read.one": (
         "One round has no interval: no verdict follows from it.",
         "1라운드에는 신뢰구간이 없으므로 이것만으로는 판정하지 않습니다.",

@@ -82,6 +82,7 @@ def _environment() -> Environment:
         both=html_words.both, label=html_words.label, word=html_words.word, criterion=html_words.criterion, asked=html_words.asked,
         scope=html_words.in_both(messages.scope), short_scope=html_words.in_both(messages.short_scope),
         rounds=html_words.in_both(messages.rounds), unit=html_words.in_both(messages.unit), interval=html_words.interval,
+        ranked=html_words.ranked,
         verdicts=VERDICTS, ours=html_claims.ours, missing=html_claims.missing, against=html_claims.against, of_part=html_claims.of_part,
         distinct_rows=html_claims.distinct_rows, row_unit=html_claims.row_unit, strip=html_strips.of_comparison,
         figure=html_table.figure, legend=html_table.legend, sizes=html_table.sizes, spread=words.spread, span=words.span,

@@ -9,7 +9,7 @@ from typing import Any
 
 from markupsafe import Markup, escape
 
-from nsb.claims import Comparison, Judged, Row, Said
+from nsb.claims import Comparison, Criterion, Judged, Row, Said
 from nsb.report import messages, words
 from nsb.report.messages import LANGUAGES, MESSAGES, Language
 
@@ -83,10 +83,21 @@ class Interval:
 
 
 def interval(of: Comparison | Row) -> Interval:
-    if of.value is None or of.low is None or of.high is None:
-        return Interval(number(of.value), "–")
-    width = of.high - of.low
-    usual = 0 if abs(of.value) >= 100 else 1 if abs(of.value) >= 10 else 2
+    return _interval(of.value, of.low, of.high)
+
+
+def ranked(of: Criterion, contender: str) -> Interval:
+    """What a contender comes to in a criterion; a count is exact and has no bounds."""
+    if of.exact:
+        return Interval(number(of.values.get(contender)), "")
+    return _interval(of.values.get(contender), *of.intervals.get(contender, (None, None)))
+
+
+def _interval(value: float | None, low: float | None, high: float | None) -> Interval:
+    if value is None or low is None or high is None:
+        return Interval(number(value), "–")
+    width = high - low
+    usual = 0 if abs(value) >= 100 else 1 if abs(value) >= 10 else 2
     decimals = min(3, max(usual, 1 - math.floor(math.log10(width)))) if width > 0 else usual
-    value, low, high = (f"{each:,.{decimals}f}".replace("-", "−") for each in (of.value, of.low, of.high))
-    return Interval(value, f"{low}–{high}" if of.low >= 0 else f"{low} … {high}")
+    shown, least, greatest = (f"{each:,.{decimals}f}".replace("-", "−") for each in (value, low, high))
+    return Interval(shown, f"{least}–{greatest}" if low >= 0 else f"{least} … {greatest}")

@@ -377,7 +377,6 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "head.verdict": ("verdict", "판정"),
     "head.claim": ("claim", "주장"),
     "head.criterion": ("criterion", "항목"),
-    "head.best": ("best", "가장 좋음"),
     "head.runtime": ("runtime", "런타임"),
     "head.framework": ("framework", "프레임워크"),
     "head.driver": ("driver", "드라이버"),
@@ -597,6 +596,13 @@ MESSAGES: dict[str, tuple[str, str]] = {
         "다른 대상에 지배되지 않는 것들입니다. 지배한다는 것은 어떤 항목에서 더 낫고, 알려진 범위에서 뒤지는 항목이 없다는 뜻입니다.",
     ),
     "page.by_criterion": ("By criterion", "항목별로 보기"),
+    "page.criterion_hint": (
+        "Means over the rounds, below each its own 95 % t interval. Whether two differ is judged by pairs, round by round, not by these "
+        "intervals. Counts of code are exact. ◆: none is better, and another "
+        "one is worse. †: could not sustain the rate.",
+        "라운드의 평균이고, 아래는 각자의 95% t 신뢰구간입니다. 우열은 이 구간이 아니라 라운드별로 짝지어 판정합니다. 코드 집계에는 "
+        "오차가 없습니다. ◆는 더 나은 대상이 없고 이보다 못한 대상은 있다는 뜻이고, †는 요청률을 감당하지 못했다는 뜻입니다.",
+    ),
     "page.better_in": ("{name} is better than {other} in {n}", "{name} › {other}: {n}개 항목에서 나음"),
     "page.tied": ("No difference was found in {n}", "차이가 보이지 않은 항목 {n}개"),
     "page.not_compared": ("Could not be compared", "비교할 수 없음"),
