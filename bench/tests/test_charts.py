@@ -20,7 +20,6 @@ from nsb.report import charts as drawing
 from nsb.report.charts_base import PALETTE, SHAPES, luminance, wrapped
 from nsb.report.charts_figures import HEAT, ink
 from nsb.report.charts_points import beside_best, dots
-from nsb.report.charts_words import WORDS
 from nsb.report.messages import LANGUAGES
 from nsb.running.journal import read_run
 from planted import COST, NAMES, cells, plan, starts
@@ -247,12 +246,6 @@ def test_the_scope_stands_above_every_chart(usual: dict[str, drawing.Chart]) -> 
     for chart in usual.values():
         above = " ".join(chart.specs["en"]["title"]["subtitle"])
         assert all(part in above for part in ("Tier standard", "6 rounds", "A processor, 2 cores", "0123456789ab")), chart.id
-
-
-@pytest.mark.parametrize("key", WORDS)
-def test_words_have_the_same_placeholders_in_both_languages(key: str) -> None:
-    english, korean = ({*re.findall(r"\{(\w+)\}", text)} for text in WORDS[key])
-    assert english == korean
 
 
 def test_contenders_can_be_told_apart_by_more_than_colour() -> None:

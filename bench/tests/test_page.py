@@ -180,6 +180,23 @@ def test_both_languages_say_the_same() -> None:
     assert not [key for key, (english, korean) in MESSAGES.items() if placeholders(english) != placeholders(korean)]
 
 
+def test_each_message_stands_once_and_is_looked_up_in_one_place() -> None:
+    sources = {file.name: file.read_text(encoding="utf-8") for file in PAGE.parent.glob("*.py")}
+    keys = [key for name in ("messages.py", "charts_words.py") for key in re.findall(r'^    "([^"]+)": \(', sources[name], re.MULTILINE)]
+    assert sorted(keys) == sorted(MESSAGES)
+    assert [name for name, source in sources.items() if "LANGUAGES.index" in source and name != "messages.py"] == ["html_data.py"]
+
+
+def test_no_message_is_said_by_nobody() -> None:
+    """Where a key is made of a word of data, its prefix stands in the source, with the dot."""
+    files = [file for file in sorted(PAGE.parent.rglob("*")) if file.suffix in (".py", ".js", ".j2")]
+    source = "\n".join(file.read_text(encoding="utf-8") for file in files)
+    found = {*re.findall(r"""["']((?:[a-z_]+\.)+)["'{]""", source), *(f"{name}." for name in re.findall(r'word\("([a-z_]+)",', source))}
+    prefixes = tuple(found)
+    unsaid = [key for key in MESSAGES if len(re.findall(f"""["']{re.escape(key)}["']""", source)) < 2]
+    assert [key for key in unsaid if not key.startswith(prefixes)] == []
+
+
 def test_an_unknown_word_or_value_is_an_error() -> None:
     with pytest.raises(KeyError):
         messages.text("no.such", "en")

@@ -35,8 +35,7 @@ from nsb.report.charts_base import (
     tooltip,
 )  # fmt: skip
 from nsb.report.charts_points import LESS_IS_BETTER, Beside, Dot, beside_best, dots, shown, start_dots
-from nsb.report.charts_words import both, word
-from nsb.report.messages import LANGUAGES, Language
+from nsb.report.messages import Language, own, text
 from nsb.report.words import number
 
 HEAT = ("#edf4fa", "#a9cce8", "#4f97cf", "#14579c", "#08264d")
@@ -73,7 +72,7 @@ def heat(of: Source) -> Chart | None:
         ratio = alt.Color(
             "ratio:Q",
             scale=alt.Scale(type="log", domain=[1, short(top)], range=list(HEAT)),
-            title=word("axis.ratio", language),
+            title=text("axis.ratio", language),
             legend=legend(gradientLength=200, values=_ticks(top)),
         )
         known, unknown = base.transform_filter("isValid(datum.ratio)"), base.transform_filter("!isValid(datum.ratio)")
@@ -88,7 +87,7 @@ def heat(of: Source) -> Chart | None:
         return View(layers, rows)
 
     return made(of, Drawing(
-        id="heat", kind="heat", title=both("title.heat"), sentence=_heat_alt(lines), draw=draw,
+        id="heat", kind="heat", title=messages.said("title.heat"), sentence=_heat_alt(lines), draw=draw,
         notes=["read.heat", *_widths(of), *_marks([beside.dot for row in lines.values() for beside in row])],
         columns=[*heads("head.scenario"), *(Said(en=name, ko=name) for name in table.contenders)],
         rows=[[line, *_heat_line(table.contenders, row)] for line, row in lines.items()],
@@ -110,8 +109,8 @@ def _heat_row(line: str, beside: Beside, top: float, language: Language) -> dict
     row: dict[str, Any] = {
         "line": line, "name": dot.contender, "figure": _says(dot, language), "width": dot.width, "times": _times(beside),
         "spread": spread_of(dot.low, dot.high, dot.spread, language),
-        "rounds": word("of.rounds", language, n=dot.counted, all=dot.measured), "limit": limit_of(dot.limit, language),
-        "status": messages.text(f"status.{dot.status}", language), "doubts": told(dot.doubts, language),
+        "rounds": text("of.rounds", language, n=dot.counted, all=dot.measured), "limit": limit_of(dot.limit, language),
+        "status": text(f"status.{dot.status}", language), "doubts": told(dot.doubts, language),
     }  # fmt: skip
     if beside.times is not None:
         row["ratio"] = short(beside.times)
@@ -151,7 +150,7 @@ def _heat_alt(lines: Mapping[str, Sequence[Beside]]) -> Said:
     known = {line: [beside for beside in row if beside.times is not None] for line, row in lines.items()}
     known = {line: row for line, row in known.items() if row}
     if not known:
-        return both("alt.heat_none")
+        return messages.said("alt.heat_none")
     alone: dict[str, list[str]] = {}
     close = []
     for line, row in known.items():
@@ -164,11 +163,11 @@ def _heat_alt(lines: Mapping[str, Sequence[Beside]]) -> Said:
     named = ", ".join(f"{name} ({', '.join(won)})" for name, won in alone.items())
     bounds = [line for line in lines if line not in known and any(beside.dot.bound for beside in lines[line])]
     return joined(
-        both("alt.heat"),
-        *([both("alt.heat_alone", names=named)] if named else []),
-        *([both("alt.heat_close", scenarios=", ".join(close))] if close else []),
-        both("alt.heat_furthest", name=furthest.dot.contender, scenario=at, times=_times(furthest)),
-        *([both("alt.heat_bounds", scenarios=", ".join(bounds))] if bounds else []),
+        messages.said("alt.heat"),
+        *([messages.said("alt.heat_alone", names=named)] if named else []),
+        *([messages.said("alt.heat_close", scenarios=", ".join(close))] if close else []),
+        messages.said("alt.heat_furthest", name=furthest.dot.contender, scenario=at, times=_times(furthest)),
+        *([messages.said("alt.heat_bounds", scenarios=", ".join(bounds))] if bounds else []),
     )
 
 
@@ -212,25 +211,25 @@ def intervals(of: Source, scenario: str) -> Chart | None:
     notes += _marks(found)
     return made(of, Drawing(
         id=f"intervals-{scenario}", kind="intervals", scenario=scenario, notes=notes,
-        title=Said(**{language: word("title.intervals", language, scenario=scenario, unit=unit[language]) for language in LANGUAGES}),
+        title=messages.said("title.intervals", scenario=scenario, unit=unit),
         sentence=figures_alt(of, scenario),
-        draw=lambda language: _dots(of, found, unit[language], language, "head.rounds"),
+        draw=lambda language: _dots(of, found, own(unit, language), language, "head.rounds"),
         columns=_dot_heads("head.rounds"), rows=_dot_rows(found), height=LINE * len(found),
     ))  # fmt: skip
 
 
-def _unit(of: Source, scenario: str, headline: Headline) -> dict[Language, str]:
+def _unit(of: Source, scenario: str, headline: Headline) -> Said:
     """Of the figures that are drawn: another one than planned where nobody sustained the rate."""
     if headline != of.table.headlines[scenario]:
-        return {language: word("axis.answers", language) for language in LANGUAGES}
-    return {language: messages.unit(UNITS[headline], language) for language in LANGUAGES}
+        return messages.said("axis.answers")
+    return messages.in_each(lambda language: messages.unit(UNITS[headline], language))
 
 
 def figures_alt(of: Source, scenario: str) -> Said:
     """The figures of a scenario in a sentence."""
     headline, found = dots(of.table, scenario)
     unit = _unit(of, scenario, headline)
-    what: dict[Language, str] = {language: f"{scenario}, {unit[language]}" for language in LANGUAGES}
+    what = messages.in_each(lambda language: f"{scenario}, {own(unit, language)}")
     return _dots_alt(found, what, "less" if LESS_IS_BETTER[headline] else "more")
 
 
@@ -265,7 +264,7 @@ def _says(dot: Dot, language: Language) -> str:
     """The figure, or a word for why there is none."""
     if dot.counted or dot.status in ("valid", "censored"):
         return dot.says
-    return messages.text(f"status.{dot.status}", language)
+    return text(f"status.{dot.status}", language)
 
 
 def _marks(found: Sequence[Dot]) -> list[str]:
@@ -281,7 +280,7 @@ def _dot_row(of: Source, dot: Dot, axis: Axis, language: Language) -> dict[str, 
     colour = of.colour(dot.contender)
     row: dict[str, Any] = {
         "name": dot.label, "says": _says(dot, language), "limit": limit_of(dot.limit, language), "doubts": told(dot.doubts, language),
-        "rounds": word("of.rounds", language, n=dot.counted, all=dot.measured), "status": messages.text(f"status.{dot.status}", language),
+        "rounds": text("of.rounds", language, n=dot.counted, all=dot.measured), "status": text(f"status.{dot.status}", language),
         "spread": spread_of(dot.low, dot.high, dot.spread, language),
     }  # fmt: skip
     if dot.value is None:
@@ -307,35 +306,34 @@ def _dot_rows(found: Sequence[Dot]) -> list[list[str]]:
     ]  # fmt: skip
 
 
-def _dots_alt(found: Sequence[Dot], what: Mapping[Language, str], better: Literal["less", "more"]) -> Said:
+def _dots_alt(found: Sequence[Dot], what: Said, better: Literal["less", "more"]) -> Said:
     """Who is lowest and who is highest, by how much, and whether their intervals part them; and who is not in it."""
     parts = []
     for tool in dict.fromkeys(dot.tool for dot in found):  # figures of two generators do not compare
         exact = [dot for dot in found if dot.tool == tool and dot.value is not None and dot.bound is None]
         if len(exact) == 1:
-            said = {"low": exact[0].label, "low_value": shown(exact[0].value)}
-            parts.append(Said(**{language: word("alt.alone", language, what=what[language], **said) for language in LANGUAGES}))
+            parts.append(messages.said("alt.alone", what=what, low=exact[0].label, low_value=shown(exact[0].value)))
         elif exact:
             low, high = (pick(exact, key=lambda dot: dot.value or 0.0) for pick in (min, max))
-            parts.append(Said(**{language: _extremes(low, high, what[language], better, language) for language in LANGUAGES}))
+            parts.append(_extremes(low, high, what, better))
     bounds = [dot.label for dot in found if dot.bound]
     slow = [dot.label for dot in found if dot.value is None and dot.status == "censored"]
     without = [dot.label for dot in found if dot.value is None and dot.status != "censored"]
     for key, names in (("alt.bounds", bounds), ("alt.unsustained", slow), ("alt.without", without)):
-        parts += [both(key, names=", ".join(names))] if names else []
+        parts += [messages.said(key, names=", ".join(names))] if names else []
     return joined(*parts)
 
 
-def _extremes(low: Dot, high: Dot, what: str, better: str, language: Language) -> str:
+def _extremes(low: Dot, high: Dot, what: Said, better: str) -> Said:
     assert low.value is not None
     assert high.value is not None
     values = {
-        "what": what, "better": messages.text(f"better.{better}", language), "low": low.label, "high": high.label,
+        "what": what, "better": messages.said(f"better.{better}"), "low": low.label, "high": high.label,
         "low_value": shown(low.value), "high_value": shown(high.value), "times": number(high.value / low.value) if low.value > 0 else "–",
     }  # fmt: skip
     if low.spread == "halves" or high.spread == "halves" or low.high is None or high.low is None:
-        return word("alt.extremes_halves", language, **values)
-    return word("alt.extremes", language, **values, overlap=word("alt.overlap" if low.high >= high.low else "alt.apart", language))
+        return messages.said("alt.extremes_halves", **values)
+    return messages.said("alt.extremes", **values, overlap=messages.said("alt.overlap" if low.high >= high.low else "alt.apart"))
 
 
 # --- start-up --------------------------------------------------------------------------------------------------------
@@ -356,9 +354,9 @@ def start_ups(of: Source) -> list[Chart]:
 def _start_up(of: Source, key: str, unit: str, found: Sequence[Dot]) -> Chart:
     spreads = {dot.spread for dot in found}
     return made(of, Drawing(
-        id=f"start-{key}", kind="starts", title=both(f"title.{key}"),
-        sentence=_dots_alt(found, {language: word(f"title.{key}", language) for language in LANGUAGES}, "less"),
-        draw=lambda language: _dots(of, found, word(unit, language), language, "head.starts"),
+        id=f"start-{key}", kind="starts", title=messages.said(f"title.{key}"),
+        sentence=_dots_alt(found, messages.said(f"title.{key}"), "less"),
+        draw=lambda language: _dots(of, found, text(unit, language), language, "head.starts"),
         notes=[note for spread, note in (("interval", "read.start_interval"), ("range", "read.start_range")) if spread in spreads],
         columns=_dot_heads("head.starts"), rows=_dot_rows(found), height=LINE * len(found),
     ))  # fmt: skip

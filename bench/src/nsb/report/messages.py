@@ -1,18 +1,20 @@
 """The words of every report in the languages of its readers. Pure.
 
-`text` gives one message; `said` both; the functions below it make sentences out of values. What data say themselves (a check's sentence,
-the name of a contender or of a setting) stays as the run recorded it.
+`text` gives one message, `said` both, `own` one language's of both; the functions below them make sentences out of values. What data say
+themselves (a check's sentence, the name of a contender or of a setting) stays as the run recorded it. charts_words.py has those of charts.
 """
 
 from __future__ import annotations
 
-from typing import Literal, get_args
+from collections.abc import Callable
+from typing import Literal, get_args, overload
 
 from nsb.claims import (
     ArithmeticRule,
     CapRule,
     CodeRule,
     FigureRule,
+    Judged,
     LimitRule,
     MarginRule,
     NoWinnerRule,
@@ -24,6 +26,7 @@ from nsb.claims import (
     SlopeRule,
 )
 from nsb.model import METRIC_UNITS, Metric
+from nsb.report.charts_words import CHARTS
 
 Language = Literal["en", "ko"]
 LANGUAGES: tuple[Language, ...] = get_args(Language)
@@ -163,7 +166,6 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "metric.lines": ("lines of code", "코드 줄 수"),
     "metric.complexity": ("cyclomatic complexity", "순환 복잡도"),
     "metric.functions": ("functions", "함수 수"),
-    "metric.files": ("files", "파일 수"),
     "unit.CPU µs/request": ("CPU µs/request", "CPU µs/요청"),
     "unit.requests/s": ("requests/s", "요청/s"),
     "unit.p50 ms": ("p50 ms", "p50 ms"),
@@ -180,7 +182,6 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "unit.lines": ("lines", "줄"),
     "unit.paths": ("paths", "경로"),
     "unit.functions": ("functions", "함수"),
-    "unit.complexity": ("paths", "경로"),
     "unit.requests": ("requests", "요청"),
     "unit.by": ("{unit} by {tool}", "{unit} ({tool})"),
     # --- rules: what is asked, and how it is decided ----------------------------------------------------------------
@@ -598,8 +599,8 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "page.by_criterion": ("By criterion", "항목별로 보기"),
     "page.criterion_hint": (
         "Means over the rounds, below each its own 95 % t interval. Whether two differ is judged by pairs, round by round, not by these "
-        "intervals. Counts of code are exact. ◆: none is better, and another "
-        "one is worse. †: could not sustain the rate.",
+        "intervals. Counts of code are exact. ◆: none was shown to be better, "
+        "and another one to be worse. †: could not sustain the rate.",
         "라운드의 평균이고, 아래는 각자의 95% t 신뢰구간입니다. 우열은 이 구간이 아니라 라운드별로 짝지어 판정합니다. 코드 집계에는 "
         "오차가 없습니다. ◆는 더 나은 대상이 없고 이보다 못한 대상은 있다는 뜻이고, †는 요청률을 감당하지 못했다는 뜻입니다.",
     ),
@@ -673,6 +674,7 @@ MESSAGES: dict[str, tuple[str, str]] = {
         "Listed is every check that did not pass. All checks with what they looked at are in cells.jsonl.",
         "통과하지 못한 검사만 적었습니다. 모든 검사와 그 입력은 cells.jsonl에 있습니다.",
     ),
+    **CHARTS,
 }  # fmt: skip
 """Key → (English, Korean), with the same placeholders in both."""
 
@@ -683,13 +685,38 @@ def text(key: str, language: Language, **values: object) -> str:
 
 
 def said(key: str, **values: object) -> Said:
-    """The message in both languages, with the same values."""
-    return Said(en=text(key, "en", **values), ko=text(key, "ko", **values))
+    """The message in both languages, with the same values; one that is Said itself lends each its own."""
+    return in_each(lambda language: text(key, language, **{name: own(value, language) for name, value in values.items()}))
+
+
+def in_each(say: Callable[[Language], str]) -> Said:
+    """What is said in each language."""
+    return Said(en=say("en"), ko=say("ko"))
+
+
+@overload
+def own(value: Said, language: Language) -> str: ...
+@overload
+def own(value: object, language: Language) -> object: ...
+def own(value: object, language: Language) -> object:
+    """Of a Said the sentence in that language, of anything else itself."""
+    return getattr(value, language) if isinstance(value, Said) else value
+
+
+def word(prefix: str, name: str) -> Said:
+    """A word of data; as the data have it where there is no message."""
+    return said(f"{prefix}.{name}") if f"{prefix}.{name}" in MESSAGES else Said(en=name, ko=name)
+
+
+def criterion(scenario: str | None, metric: str) -> Said:
+    """What contenders are ranked by."""
+    found = word("metric", metric)
+    return found if scenario is None else in_each(lambda language: f"{scenario} · {own(found, language)}")
 
 
 def unit(name: str, language: Language) -> str:
     """A unit as it is printed; one that data bring along and that has no words here stays as it is."""
-    return text(f"unit.{name}", language) if f"unit.{name}" in MESSAGES else name
+    return own(word("unit", name), language)
 
 
 def unit_of(metric: Metric, language: Language) -> str:
@@ -730,6 +757,11 @@ def _commit(whole: str) -> str:
 def asked(rule: Rule, language: Language, in_ms: bool = False) -> str:
     """What a part of a claim asks, in a line without a full stop. `in_ms`: latency is compared there as a difference in ms."""
     return text(f"asks.{_asks(rule)}", language, **_asked(rule, language, in_ms))
+
+
+def asked_of(part: Judged, language: Language) -> str:
+    """The same of a part that was judged."""
+    return asked(part.rule, language, any(comparison.unit == "ms" for comparison in part.comparisons))
 
 
 def _asks(rule: Rule) -> str:
