@@ -513,5 +513,11 @@ def test_capacity_is_of_one_generator_and_a_late_one_has_no_tail() -> None:
     again = SecondFigure(tool="oha 1", status="valid", limit="cpu", throughput_rps=50_000.0)
     made = [cell("most", "throughput", "a", r, 9000.0, second=again if r > 1 else None) for r in range(1, 7)]
     assert judge.series(made, "most", "a", "capacity") == dict.fromkeys(range(2, 7), 50_000.0)
+    failed = SecondFigure(tool="oha 1", status="invalid")
+    made[2] = made[2].model_copy(update={"second": failed})
+    assert judge.series(made, "most", "a", "capacity") == dict.fromkeys((2, 4, 5, 6), 50_000.0)
+    nowhere = SecondFigure(tool="oha", status="unsupported")  # then k6's own stay a series
+    made = [one.model_copy(update={"second": nowhere if one.round > 3 else None}) for one in made]
+    assert judge.series(made, "most", "a", "capacity") == dict.fromkeys(range(1, 7), 9000.0)
     late = cell("wait", "p99", "a", 1, 9.0, doubts=["V3 k6 was late by 14 ms (p99): read the tail as a bound"])
     assert (late.metric("p99"), cell("wait", "p99", "a", 1, 9.0).metric("p99")) == (None, 9.0)

@@ -117,6 +117,25 @@ def test_a_full_generator_makes_a_bound() -> None:
     assert (judgement.status, judgement.limit) == ("censored", "generator")
 
 
+@pytest.mark.parametrize(
+    ("cpu_s", "again"),
+    [
+        ({"service": 4.0, "generator": 9.6}, True),
+        ({"service": 9.9, "generator": 9.5}, True),  # a capacity, by what k6 could fetch
+        ({"service": 9.9, "generator": 5.0}, False),
+        ({"service": 4.0, "generator": 4.0}, False),
+        ({"service": 4.0, "generator": 5.0, "database": 9.6}, False),
+        ({"service": 4.0, "generator": 9.6, "foreign": 9.0}, False),  # invalid: tried once more by k6
+    ],
+)
+def test_a_cheaper_generator_is_asked_where_k6_is_full(cpu_s: dict[str, float], again: bool) -> None:
+    assert judge(closed_cell(80000, 64, 0.0, cpu_s=cpu_s)).may_be_more == again
+
+
+def test_an_open_cell_has_no_capacity_to_ask_for() -> None:
+    assert not judge(open_cell(cpu_s={"service": 1.95, "generator": 1.95})).may_be_more
+
+
 def test_nothing_full_makes_a_bound_without_a_name() -> None:
     judgement = judge(closed_cell(80000, 64, 0.0, cpu_s={"service": 4.0, "generator": 4.0}))
     assert (judgement.status, judgement.limit) == ("censored", None)

@@ -80,6 +80,13 @@ class Judgement:
     status: Status
     limit: Limit | None
     checks: tuple[Check, ...]
+    generator_full: bool = False
+
+    @property
+    def may_be_more(self) -> bool:
+        """Whether a cheaper generator may come to more: in a closed cell it was the limit, or was full beside the service's CPU, which is
+        dearer where answers come one by one to a generator that is late."""
+        return self.generator_full and self.limit in ("generator", "cpu") and self.status in ("valid", "censored")
 
     @property
     def reasons(self) -> list[str]:
@@ -126,7 +133,8 @@ def judge(o: Observation) -> Judgement:
     ]
     sustained = not any(check.id == "V2" and check.outcome == "censored" for check in checks)
     limits = [station for station in full if station != "offered" or sustained]
-    return Judgement(_status(checks), limits[0] if limits else None, tuple(checks))
+    full_of_users = o.model == "closed" and "generator" in full
+    return Judgement(_status(checks), limits[0] if limits else None, tuple(checks), full_of_users)
 
 
 def _status(checks: list[Check]) -> Status:

@@ -409,7 +409,7 @@ MESSAGES: dict[str, tuple[str, str]] = {
         "1라운드입니다. ±는 신뢰구간이 아니라 측정 구간 전반과 후반의 차이이며, 이것만으로는 판정하지 않습니다.",
     ),
     "legend.limit": (
-        "The word below a figure is what held it back (cpu, threads, loop, pool, database, upstream, generator); "
+        "The word below a figure is what held it back (cpu, threads, loop, carriers, pool, database, upstream, generator); "
         "none, or offered, is the load itself.",
         "값 아래의 단어는 무엇이 한계였는지를 나타냅니다. "
         "‘제시한 부하’(offered)이거나 비어 있으면 막은 것이 없고 부하가 거기까지였다는 뜻입니다.",
@@ -436,8 +436,8 @@ MESSAGES: dict[str, tuple[str, str]] = {
         "예정 시각 기준 지연 시간은 1 ms 단위인 k6의 시계로 재므로 ±도 그보다 세밀할 수 없습니다.",
     ),
     "legend.second": (
-        "By {name}: where k6 was the limit, the same load came once more from {tool}, which needs less CPU per request.",
-        "{name}: k6가 한계였던 곳에서는 요청당 CPU를 덜 쓰는 {tool}로 같은 부하를 한 번 더 걸었습니다.",
+        "By {name}: where k6 was full, the same load came once more from {tool}, which needs less CPU per request.",
+        "{name}: k6가 한계에 닿은 곳에서는 요청당 CPU를 덜 쓰는 {tool}로 같은 부하를 한 번 더 걸었습니다.",
     ),
     "legend.not_again": (
         "{scenario} was not measured again with {tool}: {why}",

@@ -125,7 +125,7 @@ def _tools(table: Table) -> dict[str, str]:
 
 
 def _not_again(table: Table) -> list[tuple[str, str, str]]:
-    """Scenarios that could not be measured again where k6 was the limit, and why."""
+    """Scenarios that could not be measured again where k6 was full, and why."""
     found = [(e.scenario, e.second) for e in table.entries if e.second is not None and e.second.status == "unsupported"]
     return list(dict.fromkeys((scenario, second.tool, "; ".join(second.reasons)) for scenario, second in found))
 
