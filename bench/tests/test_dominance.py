@@ -190,6 +190,13 @@ def test_a_bound_below_the_values_of_others_is_neither_better_nor_worse() -> Non
     assert (all_.best, all_.reason) == ([], "database_bound")
 
 
+def test_a_closed_bound_without_a_name_is_no_rate_that_was_not_sustained() -> None:
+    made = bent(cells(), "max", "a a-twin b c", status="censored", limit=None)
+    assert one(dominance(facts(), made, [], None), "max throughput").reason == "too_few_rounds"
+    made = bent(cells(), "wait", "a a-twin b c", status="censored", limit=None)
+    assert one(dominance(facts(), made, [], None), "wait p50").reason == "not_sustained"
+
+
 def test_a_lower_bound_above_the_values_of_another_is_better() -> None:
     higher = planted(throughput={"c": 2.0})
     found = dominance(facts(), bent(cells(higher), "max", "c", status="censored", limit="generator"), [], None)

@@ -236,7 +236,9 @@ def _lack(cells: Sequence[Cell], valued: int) -> Reason | None:
     limit = max(sorted({limit or "" for limit in bounds}), key=[limit or "" for limit in bounds].count)
     if limit == "database":
         return "database_bound"
-    return "generator_bound" if limit in ("generator", "upstream") else "not_sustained"  # the upstream is the generator's other half
+    if limit in ("generator", "upstream"):  # the upstream is the generator's other half
+        return "generator_bound"
+    return "not_sustained" if any(cell.model == "open" for cell in cells) else "too_few_rounds"
 
 
 def _unsustained(cells: Sequence[Cell]) -> bool:

@@ -182,7 +182,6 @@ class _Facts:
     """Figures that are bounds because k6 was the limit."""
     doubtful: int
     figures: int
-    unsustained: int
     windows_s: tuple[float, float] | None
     shared: list[str]
     """Roles that ran on a core with another one."""
@@ -198,7 +197,6 @@ class _Facts:
             bounds=sum(entry.status == "censored" and entry.limit == "generator" for entry in entries),
             doubtful=sum(entry.doubtful for entry in known),
             figures=len(known),
-            unsustained=sum(entry.status == "censored" and entry.model == "open" for entry in entries),
             windows_s=(min(windows), max(windows)) if windows else None,
             shared=[role for role in placement if any(set(placement[role]) & set(placement[o]) for o in placement if o != role)],
             loopback=bool(run.get("database", {}).get("private")),

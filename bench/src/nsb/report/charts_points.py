@@ -114,10 +114,6 @@ def bound_of(entry: Entry | Second) -> Literal["lower", "upper"] | None:
     return "lower" if entry.status == "censored" and entry.model == "closed" else None
 
 
-def unsustained(entry: Entry | Second | None) -> bool:
-    return entry is not None and entry.status == "censored" and entry.model == "open"
-
-
 def start_dots(table: Table, which: Callable[[Any], Span | None]) -> list[Dot]:
     """One quantity of the starts of each contender: those that have a spread."""
     lines = []

@@ -44,12 +44,11 @@ from nsb.report.charts_points import (
     levels,
     percentiles,
     shown,
-    unsustained,
     valid_cells,
     warming,
 )  # fmt: skip
 from nsb.report.messages import Language, text
-from nsb.report.words import CLOCK_MS, figure, number
+from nsb.report.words import CLOCK_MS, figure, number, unsustained
 
 ROLE_COLOURS: Mapping[Role, str] = {"service": PALETTE[0], "generator": NEUTRAL, "database": PALETTE[1], "upstream": PALETTE[5]}
 DODGE = 0.007

@@ -12,7 +12,7 @@ from nsb.analysis.table import Entry, Second, Table
 from nsb.claims import Dominance
 from nsb.model import METRIC_UNITS
 from nsb.report import html_strips, messages, words
-from nsb.report.html_strips import Strip, unsustained
+from nsb.report.html_strips import Strip
 from nsb.report.html_words import both, text
 
 
@@ -64,7 +64,7 @@ def _order(entry: Entry | Second | None, more: bool) -> float | None:
     """Ascending is better; whoever did not sustain the rate comes after all who did, the nearest to it first."""
     if entry is None or entry.figure is None:
         return None
-    if unsustained(entry):
+    if words.unsustained(entry):
         return 1e12 - entry.figure.value
     return -entry.figure.value if more else entry.figure.value
 

@@ -38,6 +38,11 @@ def figure(entry: Entry | Second) -> str:
     return text + ("?" if entry.doubtful else "")
 
 
+def unsustained(entry: Entry | Second) -> bool:
+    """Whether its figure is the answers per second that it reached, since it could not sustain the rate."""
+    return entry.status == "censored" and entry.model == "open"
+
+
 def spread(entry: Entry | Second) -> str:
     """`±4.0%`, of latency `±1 ms`, and how many rounds stand behind it where they are fewer than were measured."""
     if entry.figure is None or entry.figure.bound or entry.figure.half_width is None:
