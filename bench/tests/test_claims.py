@@ -108,11 +108,11 @@ def planned(**more: Any) -> dict[str, Any]:
 def test_a_run_of_another_profile_measures_nothing_of_a_claim_that_asks_for_one(asked: str, reason: str) -> None:
     cells = ran("cost", "cpu", {"a": about(100), "b": about(50, 2)})
     sums = {"rule": "arithmetic", "over": [10], "under": [2], "said": 5}
-    also = [{"said": SAID, "parts": [ATMOST]}, {"said": SAID, "parts": [sums]}]
+    also = [{"said": SAID, "parts": [ATLEAST], "profile": asked}, {"said": SAID, "parts": [sums]}, {"said": SAID, "parts": [ATLEAST]}]
     other = planned(profile="1cpu" if asked == "ncpu" else "ncpu")
     found = one(cells, ATLEAST, profile=asked, also=also, run=other)
     assert (said(found), found.parts[0].missing, found.parts[0].comparisons) == (("NOT_MEASURED", reason), [f"profile {asked}"], [])
-    assert [aside.verdict for aside in found.also] == ["NOT_MEASURED", "SUPPORTED"]
+    assert [aside.verdict for aside in found.also] == ["NOT_MEASURED", "SUPPORTED", "SUPPORTED"]
     assert said(one(cells, ATLEAST, profile=asked, run=planned(profile=asked))) == SUPPORTED
     assert said(one(cells, ATLEAST, run=other)) == SUPPORTED
     lacking = one(cells, {**ATLEAST, "contender": "z"}, {"rule": "no_single_winner"}, profile=asked, run=other)

@@ -90,6 +90,8 @@ def test_what_cannot_be_decided_yet_is_known(claims: Claims) -> None:
 
 def test_what_is_about_several_cores_asks_for_them(claims: Claims) -> None:
     assert {claim.id: claim.profile for claim in claims.claims.values() if claim.profile} == {"D3": "ncpu", "D7": "ncpu"}
+    asides = [aside for claim in claims.claims.values() for aside in (*claim.instead, *claim.also) if aside.profile]
+    assert [(aside.said.en, aside.profile) for aside in asides] == [("Node does it by processes.", "ncpu"), ("So does Python.", "ncpu")]
 
 
 # --- mistakes ----------------------------------------------------------------------------------------------------------

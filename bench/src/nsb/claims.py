@@ -170,6 +170,8 @@ class Aside(Frozen):
 
     said: Said
     parts: Annotated[list[Rule], Field(min_length=1)]
+    profile: Profile | None = None
+    """As of a claim, whose own says nothing of its asides: they may ask what every run can tell."""
 
 
 class Claim(Frozen):
@@ -186,7 +188,7 @@ class Claim(Frozen):
     reported: list[Reported] = []
     least_rounds: int = Field(default=5, ge=5)
     profile: Profile | None = None
-    """In whose runs alone it can be measured, asides included; code and arithmetic are the same in all of them."""
+    """In whose runs alone its parts can be measured; code and arithmetic are the same in all of them."""
 
     @model_validator(mode="after")
     def _belongs(self) -> Claim:

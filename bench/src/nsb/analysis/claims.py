@@ -86,18 +86,17 @@ def judged(run: Mapping[str, Any], cells: Sequence[Cell], starts: Sequence[Start
     asks = [
         ask
         for claim in claims.claims.values()
-        if evidence.fits(claim)
-        for parts, primary in _all_parts(claim)
-        for part in parts
-        for ask in _asks(evidence, part, claim.least_rounds, primary)
+        for of in _with_asides(claim)
+        if evidence.fits(of.profile)
+        for part in of.parts
+        for ask in _asks(evidence, part, claim.least_rounds, primary=of is claim)
     ]
     answers = _answers(evidence, asks)
     return Judgement(scope=_scope(evidence), claims=[_claim(evidence, claim, answers) for claim in claims.claims.values()])
 
 
-def _all_parts(claim: Claim) -> list[tuple[list[Rule], bool]]:
-    """Parts with whether they decide the claim."""
-    return [(claim.parts, True), *((aside.parts, False) for aside in (*claim.instead, *claim.also))]
+def _with_asides(claim: Claim) -> list[Claim | Aside]:
+    return [claim, *claim.instead, *claim.also]
 
 
 # --- what a run knows --------------------------------------------------------------------------------------------------
@@ -135,9 +134,9 @@ class _Evidence:
         rounds: int = self.run["plan"]["rounds"]
         return rounds
 
-    def fits(self, claim: Claim) -> bool:
-        """Whether the run is of the profile that the claim asks for."""
-        return claim.profile is None or claim.profile == self.run["plan"]["profile"]
+    def fits(self, profile: Profile | None) -> bool:
+        """Whether the run is of the profile that is asked for, if one is."""
+        return profile is None or profile == self.run["plan"]["profile"]
 
     def gate(self, scenario: str, metric: Metric, unit: Unit, margin: float | None) -> judge.Gate:
         controlled = [name for pair in judge.twins(self.run).items() for name in pair]
@@ -279,11 +278,11 @@ def _question(evidence: _Evidence, ask: _Ask, gate: judge.Gate) -> judge.Questio
 
 
 def _claim(evidence: _Evidence, claim: Claim, answers: Mapping[_Ask, judge.Verdict]) -> JudgedClaim:
-    parts = [_part(evidence, claim, part, True, answers) for part in claim.parts]
+    parts = [_part(evidence, part, claim.least_rounds, claim.profile, True, answers) for part in claim.parts]
     verdict, reason = _together([_Found(part.verdict, part.reason) for part in parts])
 
     def told(asides: Sequence[Aside]) -> list[JudgedAside]:
-        return [_aside(evidence, claim, aside, answers) for aside in asides]
+        return [_aside(evidence, aside, claim.least_rounds, answers) for aside in asides]
 
     return JudgedClaim(
         id=claim.id,
@@ -299,8 +298,8 @@ def _claim(evidence: _Evidence, claim: Claim, answers: Mapping[_Ask, judge.Verdi
     )
 
 
-def _aside(evidence: _Evidence, claim: Claim, aside: Aside, answers: Mapping[_Ask, judge.Verdict]) -> JudgedAside:
-    parts = [_part(evidence, claim, part, False, answers) for part in aside.parts]
+def _aside(evidence: _Evidence, aside: Aside, least: int, answers: Mapping[_Ask, judge.Verdict]) -> JudgedAside:
+    parts = [_part(evidence, part, least, aside.profile, False, answers) for part in aside.parts]
     return JudgedAside(said=aside.said, verdict=_together([_Found(part.verdict) for part in parts]).verdict, parts=parts)
 
 
@@ -320,19 +319,21 @@ def _rounds_needed(parts: Sequence[Judged]) -> int | None:
     return max(known) if known and len(known) == len(needed) else None
 
 
-def _part(evidence: _Evidence, claim: Claim, rule: Rule, primary: bool, answers: Mapping[_Ask, judge.Verdict]) -> Judged:
+def _part(
+    evidence: _Evidence, rule: Rule, least: int, profile: Profile | None, primary: bool, answers: Mapping[_Ask, judge.Verdict]
+) -> Judged:
     match rule:
         case ArithmeticRule():
             return _arithmetic(rule)
         case CodeRule() | SameCodeRule():
             return _code(evidence.code, rule)
-        case _ if claim.profile is not None and not evidence.fits(claim):
-            return _elsewhere(evidence, rule, claim.profile)
+        case _ if profile is not None and not evidence.fits(profile):
+            return _elsewhere(evidence, rule, profile)
         case NoWinnerRule():
             verdict, reason = evidence.no_single_winner
             return Judged(rule=rule, verdict=verdict, reason=reason)
         case _:
-            return _measured(evidence, rule, claim.least_rounds, primary, answers)
+            return _measured(evidence, rule, least, primary, answers)
 
 
 def _elsewhere(evidence: _Evidence, rule: _MeasuredRule | NoWinnerRule, profile: Profile) -> Judged:
