@@ -17,9 +17,9 @@ from nsb.analysis import table as tables
 from nsb.analysis.starts import Start
 from nsb.model import Cell, Latency, Reading, SecondFigure, Slope
 from nsb.report import charts as drawing
-from nsb.report.charts_base import PALETTE, SHAPES, wrapped
+from nsb.report.charts_base import PALETTE, SHAPES, luminance, wrapped
+from nsb.report.charts_figures import HEAT, ink
 from nsb.report.charts_points import beside_best, dots
-from nsb.report.charts_words import WORDS
 from nsb.report.messages import LANGUAGES
 from nsb.running.journal import read_run
 from planted import COST, NAMES, cells, plan, starts
@@ -87,6 +87,25 @@ def test_each_figure_is_drawn_with_its_spread(usual: dict[str, drawing.Chart]) -
         for each in drawn(chart):
             if chart.kind != "roles" or each["role"] == "service":
                 assert each["lo"] <= each.get("v", each.get("to")) <= each["hi"], (chart.id, each)
+
+
+def test_no_figure_of_the_heat_map_is_without_its_spread(usual: dict[str, drawing.Chart]) -> None:
+    lost = {"status": "invalid", "reasons": ["V7 noise"]}
+    few = [each.model_copy(update=lost) if each.contender == "odd" and each.round > 4 else each for each in cells()]
+    for chart, said in ((usual["heat"], None), (made(plan(), few)["heat"], "4/6"), (made(plan(1), cells(1))["heat"], None)):
+        assert [each for each in drawn(chart) if each["figure"][0] != "≤" and not each["width"].startswith("±")] == []
+        assert all(value.count("±") == 1 for line in chart.rows for value in line[1:]), chart.rows
+        assert said is None or all(each["width"].endswith(said) for each in drawn(chart) if each["name"] == "odd")
+    assert any("interval over the rounds" in note.en for note in usual["heat"].notes)
+    assert any("two halves" in note.en for note in made(plan(1), cells(1))["heat"].notes)
+
+
+@pytest.mark.parametrize("at", [n / 50 for n in range(51)])
+def test_what_is_written_on_a_colour_of_the_heat_map_can_be_read(at: float) -> None:
+    below = min(int(4 * at), 3)
+    ends = [[int(colour[i : i + 2], 16) for i in (1, 3, 5)] for colour in HEAT[below : below + 2]]
+    ground = "#" + "".join(f"{round(a + (4 * at - below) * (b - a)):02x}" for a, b in zip(*ends, strict=True))
+    assert _contrast(ink(at), ground) >= 4.5
 
 
 def test_a_bound_is_an_open_arrow_and_has_no_ratio() -> None:
@@ -229,12 +248,6 @@ def test_the_scope_stands_above_every_chart(usual: dict[str, drawing.Chart]) -> 
         assert all(part in above for part in ("Tier standard", "6 rounds", "A processor, 2 cores", "0123456789ab")), chart.id
 
 
-@pytest.mark.parametrize("key", WORDS)
-def test_words_have_the_same_placeholders_in_both_languages(key: str) -> None:
-    english, korean = ({*re.findall(r"\{(\w+)\}", text)} for text in WORDS[key])
-    assert english == korean
-
-
 def test_contenders_can_be_told_apart_by_more_than_colour() -> None:
     assert len({(PALETTE[n % len(PALETTE)], SHAPES[n % len(SHAPES)]) for n in range(40)}) == 40
     for colour in PALETTE:
@@ -242,12 +255,7 @@ def test_contenders_can_be_told_apart_by_more_than_colour() -> None:
 
 
 def _contrast(a: str, b: str) -> float:
-    def luminance(colour: str) -> float:
-        parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
-        linear = [part / 12.92 if part <= 0.03928 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
-        return sum(weight * part for weight, part in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
-
-    high, low = sorted((luminance(a), luminance(b)), reverse=True)
+    high, low = sorted((luminance([int(colour[i : i + 2], 16) for i in (1, 3, 5)]) for colour in (a, b)), reverse=True)
     return (high + 0.05) / (low + 0.05)
 
 

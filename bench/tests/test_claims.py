@@ -101,6 +101,33 @@ def planned(**more: Any) -> dict[str, Any]:
     return {**RUN, "plan": {**RUN["plan"], **more}}
 
 
+# --- the profile that a claim asks for --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("asked", "reason"), [("ncpu", "needs_ncpu"), ("1cpu", "needs_1cpu")])
+def test_a_run_of_another_profile_measures_nothing_of_a_claim_that_asks_for_one(asked: str, reason: str) -> None:
+    cells = ran("cost", "cpu", {"a": about(100), "b": about(50, 2)})
+    sums = {"rule": "arithmetic", "over": [10], "under": [2], "said": 5}
+    also = [{"said": SAID, "parts": [ATLEAST], "profile": asked}, {"said": SAID, "parts": [sums]}, {"said": SAID, "parts": [ATLEAST]}]
+    other = planned(profile="1cpu" if asked == "ncpu" else "ncpu")
+    found = one(cells, ATLEAST, profile=asked, also=also, run=other)
+    assert (said(found), found.parts[0].missing, found.parts[0].comparisons) == (("NOT_MEASURED", reason), [f"profile {asked}"], [])
+    assert [aside.verdict for aside in found.also] == ["NOT_MEASURED", "SUPPORTED", "SUPPORTED"]
+    assert said(one(cells, ATLEAST, profile=asked, run=planned(profile=asked))) == SUPPORTED
+    assert said(one(cells, ATLEAST, run=other)) == SUPPORTED
+    lacking = one(cells, {**ATLEAST, "contender": "z"}, {"rule": "no_single_winner"}, profile=asked, run=other)
+    assert [part.missing for part in lacking.parts] == [[f"profile {asked}", "contender z"], [f"profile {asked}"]]
+
+
+def test_a_claim_of_another_profile_takes_nothing_from_the_level_of_the_others() -> None:
+    cells = ran("cost", "cpu", {"a": about(100), "b": about(50, 2), "c": about(70, 1)})
+    level = one(cells, ATLEAST).parts[0].comparisons[0].level
+    beside = claim({**ATLEAST, "other": "c", "ratio": 1.2}, id_="A2", profile="ncpu")
+    assert judged(cells, claim(ATLEAST), beside).claims[0].parts[0].comparisons[0].level == level
+    same = beside.model_copy(update={"profile": "1cpu"})
+    assert judged(cells, claim(ATLEAST), same).claims[0].parts[0].comparisons[0].level > level
+
+
 # --- each rule: true, false, undecidable ------------------------------------------------------------------------------------
 
 ATLEAST = {"rule": "ratio_at_least", "scenario": "cost", "metric": "cpu", "contender": "a", "other": "b", "ratio": 1.5}
@@ -486,5 +513,11 @@ def test_capacity_is_of_one_generator_and_a_late_one_has_no_tail() -> None:
     again = SecondFigure(tool="oha 1", status="valid", limit="cpu", throughput_rps=50_000.0)
     made = [cell("most", "throughput", "a", r, 9000.0, second=again if r > 1 else None) for r in range(1, 7)]
     assert judge.series(made, "most", "a", "capacity") == dict.fromkeys(range(2, 7), 50_000.0)
+    failed = SecondFigure(tool="oha 1", status="invalid")
+    made[2] = made[2].model_copy(update={"second": failed})
+    assert judge.series(made, "most", "a", "capacity") == dict.fromkeys((2, 4, 5, 6), 50_000.0)
+    nowhere = SecondFigure(tool="oha", status="unsupported")  # then k6's own stay a series
+    made = [one.model_copy(update={"second": nowhere if one.round > 3 else None}) for one in made]
+    assert judge.series(made, "most", "a", "capacity") == dict.fromkeys(range(1, 7), 9000.0)
     late = cell("wait", "p99", "a", 1, 9.0, doubts=["V3 k6 was late by 14 ms (p99): read the tail as a bound"])
     assert (late.metric("p99"), cell("wait", "p99", "a", 1, 9.0).metric("p99")) == (None, 9.0)

@@ -88,6 +88,12 @@ def test_what_cannot_be_decided_yet_is_known(claims: Claims) -> None:
     assert {claim.id for claim in claims.claims.values() if waits(claim)} == AWAIT
 
 
+def test_what_is_about_several_cores_asks_for_them(claims: Claims) -> None:
+    assert {claim.id: claim.profile for claim in claims.claims.values() if claim.profile} == {"D3": "ncpu", "D7": "ncpu"}
+    asides = [aside for claim in claims.claims.values() for aside in (*claim.instead, *claim.also) if aside.profile]
+    assert [(aside.said.en, aside.profile) for aside in asides] == [("Node does it by processes.", "ncpu"), ("So does Python.", "ncpu")]
+
+
 # --- mistakes ----------------------------------------------------------------------------------------------------------
 
 HEAD = """
@@ -143,6 +149,7 @@ article = "Y"
 said = {{ en = "It is." }}
 parts = []
 least_rounds = 2
+profile = "2cpu"
 """
     found = mistakes(written(tmp_path, *parts, head=awaited + HEAD + "[extra]\n", more=more), registry)
     keys = (
@@ -159,6 +166,7 @@ least_rounds = 2
         "claims.toml: claim[X2].said.ko: ",
         "claims.toml: claim[X2].parts: ",
         "claims.toml: claim[X2].least_rounds: ",
+        "claims.toml: claim[X2].profile: ",
         "claims.toml: awaited.contenders: go is there now: take it off",
         "claims.toml: awaited.scenarios: hello-rate is there now: take it off",
     )

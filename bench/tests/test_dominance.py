@@ -100,6 +100,19 @@ def test_one_that_is_better_everywhere_is_the_single_winner() -> None:
     assert one(found, "wait p50").values["c"] == pytest.approx(120, abs=0.2)
 
 
+def test_no_value_but_a_count_is_without_its_interval() -> None:
+    found = dominance(facts(), bent(cells(WINNER), "max", "c", status="invalid"), [], sizes(a=(10, 1), b=(20, 2), c=(30, 3)))
+    for criterion in found.criteria:
+        known = {name for name, value in criterion.values.items() if value is not None}
+        assert criterion.intervals.keys() == (set() if criterion.exact else known), criterion.id
+        assert all(low <= (criterion.values[name] or 0) <= high for name, (low, high) in criterion.intervals.items())
+    assert "c" not in one(found, "max throughput").intervals
+    low, high = one(found, "wait cpu").intervals["b"]
+    assert 70 < low < 75 < high < 80
+    low, high = one(found, "wait p50").intervals["c"]
+    assert high - low >= 2  # no finer than the clock
+
+
 def test_a_tie_takes_nothing_from_a_winner_who_is_better_than_each_somewhere() -> None:
     found = dominance(facts(), cells(planted(cpu={"b": 1.5, "c": 1.5})), [], None)
     assert one(found, "max throughput").best == NAMES
@@ -175,6 +188,13 @@ def test_a_bound_below_the_values_of_others_is_neither_better_nor_worse() -> Non
     assert verdict(found) == ("REFUTED", None)
     all_ = one(dominance(facts(), bent(made, "max", "a c a-twin", status="censored", limit="database"), [], None), "max throughput")
     assert (all_.best, all_.reason) == ([], "database_bound")
+
+
+def test_a_closed_bound_without_a_name_is_no_rate_that_was_not_sustained() -> None:
+    made = bent(cells(), "max", "a a-twin b c", status="censored", limit=None)
+    assert one(dominance(facts(), made, [], None), "max throughput").reason == "too_few_rounds"
+    made = bent(cells(), "wait", "a a-twin b c", status="censored", limit=None)
+    assert one(dominance(facts(), made, [], None), "wait p50").reason == "not_sustained"
 
 
 def test_a_lower_bound_above_the_values_of_another_is_better() -> None:

@@ -26,7 +26,7 @@ from nsb.claims import Article, Comparison, Judged, JudgedAside, JudgedClaim, Ju
 from nsb.model import METRIC_UNITS, Cell, Half, Latency, Limit, Role, Status
 from nsb.report import charts, html, html_data, html_words, messages
 from nsb.report.html_strips import Scale
-from nsb.report.messages import LANGUAGES, MESSAGES
+from nsb.report.messages import LANGUAGES, MESSAGES, Language
 from nsb.running.journal import read_run
 
 RECORDED = Path(__file__).parent / "recordings" / "run"
@@ -178,6 +178,23 @@ def placeholders(message: str) -> set[str]:
 def test_both_languages_say_the_same() -> None:
     assert not [key for key, said_ in MESSAGES.items() if len(said_) != len(LANGUAGES) or not all(said_)]
     assert not [key for key, (english, korean) in MESSAGES.items() if placeholders(english) != placeholders(korean)]
+
+
+def test_each_message_stands_once_and_is_looked_up_in_one_place() -> None:
+    sources = {file.name: file.read_text(encoding="utf-8") for file in PAGE.parent.glob("*.py")}
+    keys = [key for name in ("messages.py", "charts_words.py") for key in re.findall(r'^    "([^"]+)": \(', sources[name], re.MULTILINE)]
+    assert sorted(keys) == sorted(MESSAGES)
+    assert [name for name, source in sources.items() if "LANGUAGES.index" in source and name != "messages.py"] == ["html_data.py"]
+
+
+def test_no_message_is_said_by_nobody() -> None:
+    """Where a key is made of a word of data, its prefix stands in the source, with the dot."""
+    files = [file for file in sorted(PAGE.parent.rglob("*")) if file.suffix in (".py", ".js", ".j2")]
+    source = "\n".join(file.read_text(encoding="utf-8") for file in files)
+    found = {*re.findall(r"""["']((?:[a-z_]+\.)+)["'{]""", source), *(f"{name}." for name in re.findall(r'word\("([a-z_]+)",', source))}
+    prefixes = tuple(found)
+    unsaid = [key for key in MESSAGES if len(re.findall(f"""["']{re.escape(key)}["']""", source)) < 2]
+    assert [key for key in unsaid if not key.startswith(prefixes)] == []
 
 
 def test_an_unknown_word_or_value_is_an_error() -> None:
@@ -400,6 +417,39 @@ def test_a_cell_opens_by_keyboard_and_escape_leads_back(seen: Seen) -> None:
     assert page.locator("#dialog tbody tr").count() == 6
 
 
+TEXTS = "td => [td.firstChild.textContent.replace('†', '').trim(), ...[...td.querySelectorAll('.below')].map(each => each.textContent)]"
+IN_CELLS = """svg => {
+  const boxes = [...svg.querySelectorAll('.mark-rect.role-mark path')].map(each => each.getBoundingClientRect());
+  return [...svg.querySelectorAll('.mark-text.role-mark text')].filter(each => each.textContent).map(each => {
+    const { left, right, top, bottom } = each.getBoundingClientRect();
+    const inside = boxes.some(box => box.left <= left && right <= box.right && box.top - 1 <= top && bottom <= box.bottom + 1);
+    return [each.textContent, inside];
+  });
+}"""
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_every_figure_of_the_overview_and_of_the_criteria_has_its_spread(seen: Seen, language: Language) -> None:
+    page = seen.page
+    page.locator(f"[data-lang={language}]").click()
+    heat = page.locator(".charts.heat .canvas svg").first
+    page.locator(".charts.heat .canvas").first.scroll_into_view_if_needed()
+    heat.wait_for(state="attached")
+    written = heat.evaluate(IN_CELLS)
+    figures, widths = ([text for text, _ in written if text.startswith("±") == below] for below in (False, True))
+    assert len(widths) == 15  # eight contenders under two scenarios; one has failed
+    assert len(figures) == 16
+    assert [text for text, inside in written if not inside] == []
+    counted = {messages.text(f"metric.{name}", language) for name in ("lines", "complexity")}
+    values = page.locator("#criteria td:not(.text)").all()
+    assert len(values) > 4 * len(CONTENDERS)
+    for each in values:
+        figure, *bounds = each.evaluate(TEXTS)
+        exact = each.locator("xpath=..").locator("th").inner_text() in counted
+        assert figure == "–" or bool(bounds) != exact, (figure, bounds)
+        assert all(re.fullmatch(r"[\d.,]+–[\d.,]+", bound) for bound in bounds)
+
+
 def test_claims_are_filtered_by_article_and_verdict(seen: Seen) -> None:
     page = seen.page
     assert seen.texts(".claim:not([hidden]) .id") == ["A1", "A2", "B1", "B2"]
@@ -417,8 +467,8 @@ LAYERS = """element => {
 COLOURED = (
     "body", ".kicker", ".lead", ".scope", "h2", ".top a", ".switches button[aria-pressed=true]", ".switches button[aria-pressed=false]",
     ".badge.SUPPORTED", ".badge.REFUTED", ".badge.UNDECIDED", ".badge.NOT_MEASURED", ".claim .id", ".claim .reason", "summary", "legend",
-    ".chip span", "#figures thead th", ".cell .figure", ".cell .below", ".sort .unit", "#matrix button", ".small thead th", ".facts dt",
-    "pre", "footer p",
+    ".chip span", "#figures thead th", ".cell .figure", ".cell .below", ".sort .unit", "#matrix button",
+    "#criteria .below", "#criteria td.best", ".small thead th", ".facts dt", "pre", "footer p",
 )  # fmt: skip
 
 

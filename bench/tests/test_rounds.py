@@ -8,13 +8,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from fakes.stage import Fakes
 from nsb import plan as plans
-from nsb.model import Cell, Scenario
-from nsb.running import native, session
+from nsb.analysis.validity import Judgement
+from nsb.model import SCHEMA, Cell, Scenario
+from nsb.running import native, oha, session
 from nsb.running import starts as watching
 from nsb.running.journal import read_run, read_starts_of
 
@@ -152,3 +154,16 @@ def test_a_ladder_that_comes_after_another_load_gets_a_fresh_process(made: Calla
     fakes.measure()
     assert [cell.scenario for cell in cells(fakes)] == ["hello-1", "ladder", "ladder"]
     assert len(read_starts_of(fakes.journal.folder)) == 3
+
+
+@pytest.mark.parametrize(("limit", "full", "asked"), [("generator", True, True), ("cpu", True, True), ("cpu", False, False)])
+def test_the_second_generator_is_asked_where_k6_was_full(
+    made: Callable[..., Fakes], monkeypatch: pytest.MonkeyPatch, limit: Any, full: bool, asked: bool
+) -> None:
+    fakes = made({"a": ""})
+    closed = Scenario(id="most", why="", path="/hello", body="ok", model="closed", vus=2, headline="throughput")
+    fakes.plan = replace(fakes.plan, scenarios=(closed,))
+    monkeypatch.setattr(native, "judge", lambda _: Judgement("valid", limit, (), full))
+    nowhere = oha.Generator(None, "oha", "it is not here")
+    session.measure(fakes.plan, fakes.stage, fakes.journal, fakes.k6, nowhere, {"schema": SCHEMA}, [], fakes.said)
+    assert [one.second and one.second.reasons for one in cells(fakes)] == [["it is not here"] if asked else None]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from conftest import QUIET_TCP, closed_cell, open_cell, trend
@@ -115,6 +117,25 @@ def test_a_full_generator_makes_a_bound() -> None:
     assert (judgement.status, judgement.limit) == ("censored", "generator")
 
 
+@pytest.mark.parametrize(
+    ("cpu_s", "again"),
+    [
+        ({"service": 4.0, "generator": 9.6}, True),
+        ({"service": 9.9, "generator": 9.5}, True),  # a capacity, by what k6 could fetch
+        ({"service": 9.9, "generator": 5.0}, False),
+        ({"service": 4.0, "generator": 4.0}, False),
+        ({"service": 4.0, "generator": 5.0, "database": 9.6}, False),
+        ({"service": 4.0, "generator": 9.6, "foreign": 9.0}, False),  # invalid: tried once more by k6
+    ],
+)
+def test_a_cheaper_generator_is_asked_where_k6_is_full(cpu_s: dict[str, float], again: bool) -> None:
+    assert judge(closed_cell(80000, 64, 0.0, cpu_s=cpu_s)).may_be_more == again
+
+
+def test_an_open_cell_has_no_capacity_to_ask_for() -> None:
+    assert not judge(open_cell(cpu_s={"service": 1.95, "generator": 1.95})).may_be_more
+
+
 def test_nothing_full_makes_a_bound_without_a_name() -> None:
     judgement = judge(closed_cell(80000, 64, 0.0, cpu_s={"service": 4.0, "generator": 4.0}))
     assert (judgement.status, judgement.limit) == ("censored", None)
@@ -124,3 +145,52 @@ def test_a_blocked_loop_is_named_only_for_those_that_have_one() -> None:
     changes = {"hold_s": 0.01, "holds": "loop", "requests": 200, "rate": 150, "started": 300, "dropped": 10}
     assert judge(open_cell(blocked_by="loop", **changes)).limit == "loop"
     assert judge(open_cell(blocked_by=None, **changes)).limit == "offered"
+
+
+def test_a_loop_that_serves_more_holds_at_once_than_there_are_loops_is_not_blocked() -> None:
+    """150/s of 10 ms are 1.5 at once: whoever carries them on one worker does not block it, whatever it says of itself."""
+    changes = {"hold_s": 0.01, "holds": "loop", "requests": 300, "rate": 150, "started": 300, "after": Stats(300, 3.0, 0)}
+    assert judge(open_cell(blocked_by="carriers", **changes)).limit == "offered"
+
+
+def pinned(requests: int, **changes: Any) -> Observation:
+    """300 users for a slow query of 200 ms on two carriers, a pool of 150: the article's load. Few are answered, after a long wait."""
+    late = trend(requests, 5000.0)
+    usual: dict[str, Any] = {
+        "holds": "pool", "workers": 2, "blocked_by": "carriers", "service": late, "iteration": late, "before": None, "after": None,
+    }  # fmt: skip
+    return closed_cell(requests, 300, 0.2, **{**usual, **changes})
+
+
+@pytest.mark.parametrize("word", ["carriers", "loop"])
+def test_who_pins_its_workers_on_a_slow_query_is_held_back_by_them(word: str) -> None:
+    judgement = judge(pinned(100, blocked_by=word))
+    assert (judgement.status, judgement.limit) == ("valid", word)
+    assert judgement.doubts == ["V4 100 answers for 300 users: latency is that of the first in the queue"]
+
+
+@pytest.mark.parametrize(
+    ("requests", "changes", "limit"),
+    [
+        (100, {"blocked_by": None}, None),  # it says that nothing of it blocks
+        (7450, {}, "pool"),
+        (7450, {"blocked_by": "loop", "workers": 1}, "pool"),  # a driver that does not block
+        (120, {}, None),  # more at once than there are carriers
+        (60, {}, None),  # carriers to spare
+        (100, {"cpu_s": {"service": 9.5}}, "cpu"),
+        (100, {"cpu_s": {"database": 9.5}}, "database"),
+        (100, {"holds": None}, None),  # who waits in the process needs no carrier
+        (95, {"service": trend(95, 205.0)}, None),  # nobody waits for a turn: two users who are slow to ask look the same
+    ],
+)
+def test_carriers_are_named_only_where_the_holds_are_as_many_as_they(requests: int, changes: dict[str, Any], limit: str | None) -> None:
+    assert judge(pinned(requests, **changes)).limit == limit
+
+
+def test_users_that_were_not_answered_yet_do_not_make_the_generator_the_limit() -> None:
+    judgement = judge(pinned(60))
+    assert judgement.reasons == ["V6 no station was full: the figure is a lower bound"]
+
+
+def test_as_many_users_as_carriers_are_the_load() -> None:
+    assert judge(closed_cell(100, 2, 0.2, holds="pool", workers=2, blocked_by="carriers")).limit == "offered"

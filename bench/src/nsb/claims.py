@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from nsb.model import Frozen, Limit, Metric
+from nsb.model import Frozen, Limit, Metric, Profile
 
 SCHEMA = 1
 """The version of claims.json."""
@@ -15,9 +15,9 @@ Verdict = Literal["SUPPORTED", "REFUTED", "UNDECIDED", "NOT_MEASURED"]
 Reason = Literal[
     "too_few_rounds", "no_twin", "twin_failed", "straddles", "unsteady",
     "generator_bound", "database_bound", "load_bound", "not_sustained", "noisy_machine", "invalid",
-    "no_contender", "no_scenario", "no_code",
+    "needs_1cpu", "needs_ncpu", "no_contender", "no_scenario", "no_code",
 ]  # fmt: skip
-"""Why a part is UNDECIDED or, the last three, NOT_MEASURED."""
+"""Why a part is UNDECIDED or, the last five, NOT_MEASURED."""
 
 _NAME = r"^[a-z0-9]+(-[a-z0-9]+)*$"
 Name = Annotated[str, Field(pattern=_NAME)]
@@ -170,6 +170,8 @@ class Aside(Frozen):
 
     said: Said
     parts: Annotated[list[Rule], Field(min_length=1)]
+    profile: Profile | None = None
+    """As of a claim, whose own says nothing of its asides: they may ask what every run can tell."""
 
 
 class Claim(Frozen):
@@ -185,6 +187,8 @@ class Claim(Frozen):
     """Related questions, each told with its verdict."""
     reported: list[Reported] = []
     least_rounds: int = Field(default=5, ge=5)
+    profile: Profile | None = None
+    """In whose runs alone its parts can be measured; code and arithmetic are the same in all of them."""
 
     @model_validator(mode="after")
     def _belongs(self) -> Claim:
@@ -258,7 +262,7 @@ class Judged(Frozen):
     verdict: Verdict
     reason: Reason | None
     missing: list[str] = []
-    """Contenders, scenarios or files that it would need."""
+    """Contenders, scenarios, files or the profile that it would need."""
     comparisons: list[Comparison] = []
     rows: list[Row] = []
     computed: float | None = None
@@ -325,6 +329,8 @@ class Criterion(Frozen):
     better: Literal["less", "more"]
     values: dict[str, float | None]
     """Contender → its value; None where it has none that counts."""
+    intervals: dict[str, tuple[float, float]] = {}
+    """Contender → the 95 % t interval of its value over the rounds; empty where it is exact."""
     best: list[str]
     """Those than which none is better: ties stay ties."""
     unsustained: list[str] = []

@@ -20,7 +20,7 @@ Status = Literal["valid", "censored", "invalid", "failed", "unsupported"]
 Limit = Literal["offered", "cpu", "threads", "loop", "carriers", "pool", "database", "upstream", "generator"]
 Headline = Literal["cpu", "throughput", "p50", "memory"]
 Metric = Literal["cpu", "throughput", "capacity", "p50", "p90", "p99", "memory", "memory_peak", "threads"]
-"""What claims are about: the headlines, and more of a cell. Capacity: throughput, by the second generator where k6 was the limit."""
+"""What claims are about: the headlines, and more of a cell. Capacity: throughput, by the second generator where k6 was full."""
 METRIC_UNITS: dict[Metric, str] = {
     "cpu": "CPU µs/request", "throughput": "requests/s", "capacity": "requests/s", "p50": "p50 ms", "p90": "p90 ms", "p99": "p99 ms",
     "memory": "KiB/request", "memory_peak": "MiB", "threads": "threads",
@@ -337,7 +337,7 @@ class Slope(Frozen):
 
 
 class SecondFigure(Frozen):
-    """A closed cell in which k6 was the limit, driven once more by the second generator (METHODOLOGY.md, Second generator)."""
+    """A closed cell in which k6 was full, driven once more by the second generator (METHODOLOGY.md, Second generator)."""
 
     tool: str
     """The generator's name and version."""
@@ -397,7 +397,7 @@ class Cell(Frozen):
     raw: str | None = None
     """The k6 summary this came from, relative to the run's folder."""
     second: SecondFigure | None = None
-    """The same load by a cheaper generator, where k6 was the limit."""
+    """The same load by a cheaper generator, where k6 was full."""
     ladder: list[Reading] = []
     memory_slope: Slope | None = None
 
@@ -408,6 +408,11 @@ class Cell(Frozen):
         """Whether the cell enters statistics: a valid one as a value, a censored one as a bound."""
         return self.status in ("valid", "censored")
 
+    @property
+    def by_second(self) -> SecondFigure | None:
+        """What the second generator came to, counting or not; None where it did not measure, or is not here."""
+        return None if self.second is None or self.second.status == "unsupported" else self.second
+
     def headline(self, which: Headline) -> float | None:
         """The figure the table shows: µs, requests/s, ms or KiB. Memory that did not grow is none: growth.over_rounds judges its slope."""
         if which == "cpu":
@@ -417,10 +422,10 @@ class Cell(Frozen):
         return self.throughput_rps if which == "throughput" else self.latency_ms.p50
 
     def metric(self, which: Metric) -> float | None:
-        """The same for every figure a claim may be about; capacity where k6 was the limit is the second generator's, if it counts."""
+        """The same for every figure a claim may be about; capacity where k6 was full is the second generator's, if it counts."""
         if which == "capacity":
-            if self.second is not None and self.second.status == "valid":
-                return self.second.throughput_rps
+            if self.by_second is not None:
+                return self.by_second.throughput_rps if self.by_second.status == "valid" else None
             return None if self.limit == "generator" else self.throughput_rps
         if which == "memory_peak":
             return self.memory_peak_mib

@@ -46,7 +46,7 @@ from nsb.claims import (
     SlopeRule,
     Verdict,
 )
-from nsb.model import Cell, Limit, Metric
+from nsb.model import Cell, Limit, Metric, Profile
 
 NEARLY_ALL = Fraction(5, 6)
 """Share of the rounds that count from which on a word holds for a contender."""
@@ -62,6 +62,8 @@ _CLAIMED: dict[str, judge.Outcome] = {
     "within_margin": "equal", "figure_equals": "equal", "cap_equals": "equal",
 }  # fmt: skip
 """The outcome of a comparison that supports the rule; the other decided ones refute it."""
+
+_NEEDS: dict[Profile, Reason] = {"1cpu": "needs_1cpu", "ncpu": "needs_ncpu"}
 
 _MeasuredRule = RatioRule | MarginRule | FigureRule | CapRule | LimitRule | SlopeRule
 """Rules about one scenario of the run."""
@@ -84,17 +86,17 @@ def judged(run: Mapping[str, Any], cells: Sequence[Cell], starts: Sequence[Start
     asks = [
         ask
         for claim in claims.claims.values()
-        for parts, primary in _all_parts(claim)
-        for part in parts
-        for ask in _asks(evidence, part, claim.least_rounds, primary)
+        for of in _with_asides(claim)
+        if evidence.fits(of.profile)
+        for part in of.parts
+        for ask in _asks(evidence, part, claim.least_rounds, primary=of is claim)
     ]
     answers = _answers(evidence, asks)
     return Judgement(scope=_scope(evidence), claims=[_claim(evidence, claim, answers) for claim in claims.claims.values()])
 
 
-def _all_parts(claim: Claim) -> list[tuple[list[Rule], bool]]:
-    """Parts with whether they decide the claim."""
-    return [(claim.parts, True), *((aside.parts, False) for aside in (*claim.instead, *claim.also))]
+def _with_asides(claim: Claim) -> list[Claim | Aside]:
+    return [claim, *claim.instead, *claim.also]
 
 
 # --- what a run knows --------------------------------------------------------------------------------------------------
@@ -131,6 +133,10 @@ class _Evidence:
         """As planned."""
         rounds: int = self.run["plan"]["rounds"]
         return rounds
+
+    def fits(self, profile: Profile | None) -> bool:
+        """Whether the run is of the profile that is asked for, if one is."""
+        return profile is None or profile == self.run["plan"]["profile"]
 
     def gate(self, scenario: str, metric: Metric, unit: Unit, margin: float | None) -> judge.Gate:
         controlled = [name for pair in judge.twins(self.run).items() for name in pair]
@@ -272,7 +278,7 @@ def _question(evidence: _Evidence, ask: _Ask, gate: judge.Gate) -> judge.Questio
 
 
 def _claim(evidence: _Evidence, claim: Claim, answers: Mapping[_Ask, judge.Verdict]) -> JudgedClaim:
-    parts = [_part(evidence, part, claim.least_rounds, True, answers) for part in claim.parts]
+    parts = [_part(evidence, part, claim.least_rounds, claim.profile, True, answers) for part in claim.parts]
     verdict, reason = _together([_Found(part.verdict, part.reason) for part in parts])
 
     def told(asides: Sequence[Aside]) -> list[JudgedAside]:
@@ -293,7 +299,7 @@ def _claim(evidence: _Evidence, claim: Claim, answers: Mapping[_Ask, judge.Verdi
 
 
 def _aside(evidence: _Evidence, aside: Aside, least: int, answers: Mapping[_Ask, judge.Verdict]) -> JudgedAside:
-    parts = [_part(evidence, part, least, False, answers) for part in aside.parts]
+    parts = [_part(evidence, part, least, aside.profile, False, answers) for part in aside.parts]
     return JudgedAside(said=aside.said, verdict=_together([_Found(part.verdict) for part in parts]).verdict, parts=parts)
 
 
@@ -313,17 +319,27 @@ def _rounds_needed(parts: Sequence[Judged]) -> int | None:
     return max(known) if known and len(known) == len(needed) else None
 
 
-def _part(evidence: _Evidence, rule: Rule, least: int, primary: bool, answers: Mapping[_Ask, judge.Verdict]) -> Judged:
+def _part(
+    evidence: _Evidence, rule: Rule, least: int, profile: Profile | None, primary: bool, answers: Mapping[_Ask, judge.Verdict]
+) -> Judged:
     match rule:
         case ArithmeticRule():
             return _arithmetic(rule)
         case CodeRule() | SameCodeRule():
             return _code(evidence.code, rule)
+        case _ if profile is not None and not evidence.fits(profile):
+            return _elsewhere(evidence, rule, profile)
         case NoWinnerRule():
             verdict, reason = evidence.no_single_winner
             return Judged(rule=rule, verdict=verdict, reason=reason)
         case _:
             return _measured(evidence, rule, least, primary, answers)
+
+
+def _elsewhere(evidence: _Evidence, rule: _MeasuredRule | NoWinnerRule, profile: Profile) -> Judged:
+    """Nothing that this run has says anything of it: on one core, say, one worker and one for each core are the same program."""
+    lacks = [] if isinstance(rule, NoWinnerRule) else evidence.missing(rule.scenario, _names(rule))
+    return Judged(rule=rule, verdict="NOT_MEASURED", reason=_NEEDS[profile], missing=[f"profile {profile}", *lacks])
 
 
 def _measured(evidence: _Evidence, rule: _MeasuredRule, least: int, primary: bool, answers: Mapping[_Ask, judge.Verdict]) -> Judged:

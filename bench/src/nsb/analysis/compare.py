@@ -103,7 +103,7 @@ def _first(cells: Sequence[Cell]) -> str:
 
 
 def compare(run_a: dict[str, Any], cells_a: Iterable[Cell], run_b: dict[str, Any], cells_b: Iterable[Cell]) -> Comparison:
-    """Welch's t on the ln values (ms where latency has a hold) of the valid rounds, Holm over all cells that can be judged.
+    """Welch's t on the ln values (ms for the latency of open cells) of the valid rounds, Holm over all cells that can be judged.
 
     A cell is called worse or better where its adjusted interval excludes 1 and lies wholly outside the band that the twins of both runs
     show.

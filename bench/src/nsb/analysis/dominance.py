@@ -23,12 +23,13 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from nsb.analysis import compare, judge
 from nsb.analysis.code import Code, Size
 from nsb.analysis.judge import LEAST_ROUNDS, Gate, Paired, Question, Unit
 from nsb.analysis.starts import Start
+from nsb.analysis.stats import contrast, estimate
 from nsb.analysis.table import latest
 from nsb.claims import Criterion, Dominance, Reason, Verdict
 from nsb.model import METRIC_UNITS, Cell, Limit, Metric
@@ -45,6 +46,14 @@ Relation = Literal["better", "worse", "tied"] | Reason
 Pair = tuple[str, str]
 
 
+class _Mean(NamedTuple):
+    """Over the rounds, with its 95 % t interval."""
+
+    value: float
+    low: float
+    high: float
+
+
 @dataclass(frozen=True)
 class _Asked:
     """A criterion before it is decided: for each pair a question, or the reason why there is none."""
@@ -54,7 +63,7 @@ class _Asked:
     metric: str
     unit: str
     better: Literal["less", "more"]
-    values: dict[str, float | None]
+    means: dict[str, _Mean | None]
     pairs: dict[Pair, Question | Reason]
     bounds: dict[Pair, tuple[str, Reason]] = field(default_factory=dict)
     """Of a pair in which one figure is a lower bound: whose, and why. It can be shown to be better, and nothing else."""
@@ -205,7 +214,7 @@ def _scenario(records: _Records, names: Sequence[str], scenario: str, metric: Me
         metric=metric,
         unit=METRIC_UNITS[metric],
         better="more" if more else "less",
-        values={name: _mean(found[name].values(), as_) for name in names},
+        means={name: _mean(list(found[name].values()), as_) for name in names},
         pairs={(a, b): question(a, b) for a, b in combinations(names, 2)},
         bounds=bounds,
         unsustained=unsustained,
@@ -227,7 +236,9 @@ def _lack(cells: Sequence[Cell], valued: int) -> Reason | None:
     limit = max(sorted({limit or "" for limit in bounds}), key=[limit or "" for limit in bounds].count)
     if limit == "database":
         return "database_bound"
-    return "generator_bound" if limit in ("generator", "upstream") else "not_sustained"  # the upstream is the generator's other half
+    if limit in ("generator", "upstream"):  # the upstream is the generator's other half
+        return "generator_bound"
+    return "not_sustained" if any(cell.model == "open" for cell in cells) else "too_few_rounds"
 
 
 def _unsustained(cells: Sequence[Cell]) -> bool:
@@ -272,17 +283,23 @@ def _of_run(records: _Records, names: Sequence[str], metric: str, unit_: str, pe
         metric=metric,
         unit=unit_,
         better="less",
-        values={name: _mean([max(each.values()) for each in peaks.get(name, {}).values()], "ratio") for name in names},
+        means={name: _mean([max(each.values()) for each in peaks.get(name, {}).values()], "ratio") for name in names},
         pairs={(a, b): Question(pair=pair(a, b), gate=its_gate) for a, b in combinations(names, 2)},
     )
 
 
-def _mean(found: Iterable[float], as_: Unit) -> float | None:
-    """Geometric, or of ms and KiB arithmetic; None below two rounds."""
-    kept = list(found)
-    if len(kept) < 2:
+def _mean(values: Sequence[float], as_: Unit) -> _Mean | None:
+    """Geometric, or of ms and KiB arithmetic; of latency no finer than its clock. None below two rounds: no number without spread."""
+    if len(values) < 2:
         return None
-    return math.exp(sum(math.log(value) for value in kept) / len(kept)) if as_ == "ratio" else sum(kept) / len(kept)
+    if as_ == "ratio":
+        whole = estimate(values)
+        assert whole.low is not None
+        assert whole.high is not None
+        return _Mean(whole.value, whole.low, whole.high)
+    found = contrast(values)
+    around, least = found.interval(0.95), LEAST["ms"] if as_ == "ms" else 0.0
+    return _Mean(found.mean, min(around.low, found.mean - least), max(around.high, found.mean + least))
 
 
 def _exact(code: Code, names: Sequence[str], measure: str, unit_: str, of: Callable[[Size], int]) -> tuple[Criterion, dict[Pair, Relation]]:
@@ -331,7 +348,8 @@ def _decided(names: Sequence[str], asked: Sequence[_Asked]) -> list[tuple[Criter
             metric=one.metric,
             unit=one.unit,
             better=one.better,
-            values=one.values,
+            values={name: mean and mean.value for name, mean in one.means.items()},
+            intervals={name: (mean.low, mean.high) for name, mean in one.means.items() if mean is not None},
             best=_best(names, relations),
             unsustained=one.unsustained,
             reason=_unknown(relations),

@@ -107,8 +107,8 @@ def series(cells: Iterable[Cell], scenario: str, contender: str, metric: Metric)
     Memory has none at all where it did not grow in one of them: the rounds in which it did would tell too much.
     """
     found = latest(cell for cell in cells if cell.scenario == scenario and cell.contender == contender)
-    if metric == "capacity" and any(cell.second is not None for cell in found):
-        found = [cell for cell in found if cell.second is not None]  # figures of two generators are no series
+    if metric == "capacity" and any(cell.by_second is not None for cell in found):
+        found = [cell for cell in found if cell.by_second is not None]  # figures of two generators are no series
     figures = {cell.round: cell.metric(metric) for cell in found if _is_value(cell, metric)}
     known = {round_: value for round_, value in figures.items() if value is not None and value > 0}
     return {} if metric == "memory" and len(known) < len(figures) else known
@@ -116,7 +116,7 @@ def series(cells: Iterable[Cell], scenario: str, contender: str, metric: Metric)
 
 def _is_value(cell: Cell, metric: Metric) -> bool:
     """A capacity is one too where k6 was the limit and the second generator was not."""
-    again = metric == "capacity" and cell.counts and cell.second is not None and cell.second.status == "valid"
+    again = metric == "capacity" and cell.counts and cell.by_second is not None and cell.by_second.status == "valid"
     return cell.status == "valid" or again
 
 

@@ -1,4 +1,4 @@
-"""A closed cell driven once more by oha where k6 was the limit: its report as values, and is the figure worth anything? Pure.
+"""A closed cell driven once more by oha where k6 was full: its report as values, and is the figure worth anything? Pure.
 
 oha reports on its whole run, settle and tail included. What came in the window is counted by the service (`/stats`), read at the same
 moments as the CPU; oha's own count over the whole run must agree with the service's. From there on the rules are those of every cell.

@@ -37,7 +37,7 @@ class Figure(Frozen):
 
 
 class Second(Frozen):
-    """The figure of the second generator, over the rounds in which k6 was the limit."""
+    """The figure of the second generator, over the rounds in which k6 was full."""
 
     tool: str
     model: Literal["closed"] = "closed"
@@ -82,7 +82,7 @@ class Entry(Frozen):
     statements_per_request: float | None
     """Counted by the database, over the rounds in which no request failed; None in a scenario without statements."""
     second: Second | None
-    """Where k6 was the limit: the same load by a cheaper generator, under its own name."""
+    """Where k6 was full: the same load by a cheaper generator, under its own name."""
 
 
 class Footprint(Frozen):

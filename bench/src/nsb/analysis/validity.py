@@ -16,6 +16,8 @@ from nsb.model import Check, Limit, Model, Reading, Status
 FULL = 0.90
 """A station that is busy for this share of its capacity is full."""
 GENERATOR_FULL = 0.80
+QUEUED = 1.5
+"""An answer that takes this many times its hold has waited for something besides."""
 STATEMENTS = "statements per request"
 """By these words a reason of V9 says that there were too many or too few."""
 
@@ -53,7 +55,7 @@ class Observation:
     workers: int
     pool: int
     server_threads: int | None
-    blocked_by: str | None
+    blocked_by: Literal["loop", "carriers"] | None
     db_connections: int | None
     executed: int | None
     """Statements that the database executed in the window."""
@@ -78,6 +80,13 @@ class Judgement:
     status: Status
     limit: Limit | None
     checks: tuple[Check, ...]
+    generator_full: bool = False
+
+    @property
+    def may_be_more(self) -> bool:
+        """Whether a cheaper generator may come to more: in a closed cell it was the limit, or was full beside the service's CPU, which is
+        dearer where answers come one by one to a generator that is late."""
+        return self.generator_full and self.limit in ("generator", "cpu") and self.status in ("valid", "censored")
 
     @property
     def reasons(self) -> list[str]:
@@ -124,7 +133,8 @@ def judge(o: Observation) -> Judgement:
     ]
     sustained = not any(check.id == "V2" and check.outcome == "censored" for check in checks)
     limits = [station for station in full if station != "offered" or sustained]
-    return Judgement(_status(checks), limits[0] if limits else None, tuple(checks))
+    full_of_users = o.model == "closed" and "generator" in full
+    return Judgement(_status(checks), limits[0] if limits else None, tuple(checks), full_of_users)
 
 
 def _status(checks: list[Check]) -> Status:
@@ -185,10 +195,8 @@ def full_stations(o: Observation, load: Load) -> list[Limit]:
         full.append("pool")
     if use("database") >= FULL:
         full.append("database")
-    # A loop is taken by the blocking hold and by the CPU that its requests cost besides.
-    taken = (occupied + o.cpu_s.get("service", 0.0) / o.window_s) / o.workers
-    if o.holds == "loop" and o.blocked_by in ("loop", "carriers") and taken >= FULL:
-        full.append("loop" if o.blocked_by == "loop" else "carriers")
+    if o.blocked_by is not None and _workers_blocked(o, load, occupied, use("service"), least):
+        full.append(o.blocked_by)
     if use("service") >= FULL:
         full.append("cpu")
     if o.server_threads is not None and _threads_busy(o, occupied) / o.server_threads >= least:
@@ -196,11 +204,26 @@ def full_stations(o: Observation, load: Load) -> list[Limit]:
     if use("upstream") >= FULL:
         full.append("upstream")
     beside = sum(o.cpu_s.get(role, 0.0) for role in o.shared) / (o.window_s * o.cores["generator"])
-    if use("generator") >= GENERATOR_FULL or beside >= FULL or (o.model == "closed" and _away(o, load) > 0.10):
+    if use("generator") >= GENERATOR_FULL or beside >= FULL or _away(o, load) > 0.10:
         full.append("generator")
     if o.model == "open" or (o.hold_s > 0 and occupied / o.vus >= least):
         full.append("offered")
     return full
+
+
+def _workers_blocked(o: Observation, load: Load, occupied: float, cpu: float, least: float) -> bool:
+    """Whether each hold keeps an event loop or carrier to itself, and all of them are kept. Only of a contender that says that this may be.
+
+    More holds at once than there are workers show that it does not happen. A hold of the handler's own surely blocks where it blocks at
+    all, and leaves the CPU of its requests to be paid besides. One of a connection may be waited for without blocking: then the number of
+    holds has to be that of the workers itself, with CPU to spare and with requests that wait for their turn.
+    """
+    if o.holds is None or occupied > o.workers * (1 + burst_tolerance(o)):
+        return False
+    if o.holds == "loop":
+        return (occupied + o.cpu_s.get("service", 0.0) / o.window_s) / o.workers >= FULL
+    queued = (load.service.mean or 0.0) / 1000 >= QUEUED * o.hold_s
+    return occupied / o.workers >= least and cpu < FULL and queued
 
 
 def _threads_busy(o: Observation, occupied: float) -> float:
@@ -211,7 +234,10 @@ def _threads_busy(o: Observation, occupied: float) -> float:
 
 
 def _away(o: Observation, load: Load) -> float:
-    """1 − X·R_http/N: the share of the users' time that no request was under way."""
+    """1 − X·R_http/N: the share of the users' time that no request was under way. 0 where it is not known: of an open cell's users, and
+    where not even one answer came for each user, of those who still wait."""
+    if o.model == "open" or load.requests < o.vus:
+        return 0.0
     return 1 - load.requests / o.window_s * (load.service.mean or 0.0) / 1000 / o.vus
 
 
@@ -268,6 +294,9 @@ def little_closed(o: Observation, load: Load) -> Check:
     """V4: Little's law over the users, 0.97 ≤ X·R/N ≤ 1.03, wider by the burst tolerance where completions come in bursts."""
     if o.model == "open" or load.iteration.mean is None:
         return _check("V4", "ok", "")
+    if load.requests < o.vus:
+        sentence = f"{load.requests} answers for {o.vus} users: latency is that of the first in the queue"
+        return _check("V4", "doubt", sentence, requests=load.requests, vus=o.vus)
     ratio = load.requests / o.window_s * load.iteration.mean / 1000 / o.vus
     tolerance = max(0.03, burst_tolerance(o))
     # k6's own time between iterations is not in R: below 1 it is the generator's cost, which V6 names.

@@ -72,19 +72,19 @@ def _environment(language: Language) -> Environment:
     )
     made.globals.update(
         t=lambda key, **values: messages.text(key, language, **values),
-        said=lambda sentence: verdicts.of(sentence, language),
+        said=lambda sentence: messages.own(sentence, language),
         verdict=lambda found: verdicts.verdict(found, language),
         figures=lambda part: verdicts.figures(part, language),
-        asked=lambda part: messages.asked(part.rule, language),
+        asked=lambda part: messages.asked_of(part, language),
         reported=lambda claim: verdicts.reported(claim.reported, language, len(claim.reported)),
         image=lambda chart: _image(chart, language),
         rounds=lambda n: messages.rounds(n, language),
         cores=lambda n: messages.cores(n, language),
-        metric=lambda criterion: _metric(criterion, language),
+        metric=lambda criterion: messages.own(messages.criterion(criterion.scenario, criterion.metric), language),
         unit=lambda name: messages.unit(name, language),
         in_table=lambda value: str(value).replace("|", "\\|").replace("\n", " "),
         number=words.number,
-        missing=_missing,
+        missing=verdicts.missing,
     )
     return made
 
@@ -135,11 +135,6 @@ def _scenario(rule: Rule) -> str | None:
     return getattr(rule, "scenario", None)
 
 
-def _missing(claim: JudgedClaim) -> list[str]:
-    """What its parts would need, each once."""
-    return list(dict.fromkeys(name for part in claim.parts for name in part.missing))
-
-
 def _left_over(judgement: Judgement, charts: Sequence[Chart]) -> dict[str, list[Chart]]:
     """Kind → charts that stand neither at the top nor beside a claim."""
     used = {name for claim in judgement.claims if claim.verdict != "NOT_MEASURED" for name in _scenarios(claim)}
@@ -151,7 +146,7 @@ def _left_over(judgement: Judgement, charts: Sequence[Chart]) -> dict[str, list[
 
 
 def _image(chart: Chart, language: Language) -> str:
-    said = verdicts.of(chart.alt, language).replace("[", "(").replace("]", ")").replace("\n", " ")
+    said = messages.own(chart.alt, language).replace("[", "(").replace("]", ")").replace("\n", " ")
     return f"![{said}](charts/{chart.id}.{language}.svg)"
 
 
@@ -162,12 +157,6 @@ def _criteria(found: Dominance) -> list[Criterion]:
     """Those in which somebody is better than somebody."""
     decided = {name for others in found.better.values() for criteria in others.values() for name in criteria}
     return [criterion for criterion in found.criteria if criterion.id in decided]
-
-
-def _metric(criterion: Criterion, language: Language) -> str:
-    key = f"metric.{criterion.metric}"
-    word = messages.text(key, language) if key in messages.MESSAGES else criterion.metric
-    return word if criterion.scenario is None else f"{criterion.scenario}: {word}"
 
 
 def _sizes(table: Table, code: Code | None) -> list[tuple[str, str, Any]]:
@@ -193,7 +182,6 @@ class _Facts:
     """Figures that are bounds because k6 was the limit."""
     doubtful: int
     figures: int
-    unsustained: int
     windows_s: tuple[float, float] | None
     shared: list[str]
     """Roles that ran on a core with another one."""
@@ -209,7 +197,6 @@ class _Facts:
             bounds=sum(entry.status == "censored" and entry.limit == "generator" for entry in entries),
             doubtful=sum(entry.doubtful for entry in known),
             figures=len(known),
-            unsustained=sum(entry.status == "censored" and entry.model == "open" for entry in entries),
             windows_s=(min(windows), max(windows)) if windows else None,
             shared=[role for role in placement if any(set(placement[role]) & set(placement[o]) for o in placement if o != role)],
             loopback=bool(run.get("database", {}).get("private")),

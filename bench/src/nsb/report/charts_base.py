@@ -16,8 +16,7 @@ from nsb.claims import Said
 from nsb.model import Cell
 from nsb.report import messages
 from nsb.report.charts_points import shown
-from nsb.report.charts_words import both, word
-from nsb.report.messages import LANGUAGES, Language
+from nsb.report.messages import LANGUAGES, Language, own, text
 
 Kind = Literal["heat", "intervals", "latency", "roles", "memory", "warm-up", "starts"]
 Spec = dict[str, Any]
@@ -81,10 +80,10 @@ class Source:
 
     def scope(self, language: Language) -> str:
         host = self.run["host"]
-        return word(
-            "scope", language, tier=self.table.tier, rounds=messages.rounds(self.table.rounds, language), profile=self.table.profile,
+        return text(
+            "chart.scope", language, tier=self.table.tier, rounds=messages.rounds(self.table.rounds, language), profile=self.table.profile,
             cpu=host["cpu"], cores=messages.cores(host["cores"], language), date=self.run["started_at"][:10],
-            commit=host["commit"][:12] or messages.text("unknown", language),
+            commit=host["commit"][:12] or text("unknown", language),
         )  # fmt: skip
 
     @property
@@ -121,7 +120,7 @@ class Drawing:
 
 
 def made(of: Source, drawing: Drawing) -> Chart:
-    notes = (Said(en=of.scope("en"), ko=of.scope("ko")), *(both(note) for note in drawing.notes))
+    notes = (messages.in_each(of.scope), *(messages.said(note) for note in drawing.notes))
     return Chart(
         id=drawing.id, title=drawing.title, alt=drawing.sentence, columns=drawing.columns, rows=drawing.rows, notes=notes,
         kind=drawing.kind, scenario=drawing.scenario, least_px=drawing.least_px,
@@ -130,20 +129,16 @@ def made(of: Source, drawing: Drawing) -> Chart:
 
 
 def _spec(drawing: Drawing, notes: Sequence[Said], language: Language) -> Spec:
-    title = alt.TitleParams(spoken(drawing.title, language), subtitle=lines_of(notes, language, NARROW))
+    title = alt.TitleParams(own(drawing.title, language), subtitle=lines_of(notes, language, NARROW))
     view = drawing.draw(language)
-    made = view.layers.properties(title=title, description=spoken(drawing.sentence, language), width="container", height=drawing.height)
+    made = view.layers.properties(title=title, description=own(drawing.sentence, language), width="container", height=drawing.height)
     spec: Spec = made.to_dict(validate=False)  # a test validates every kind of chart; it would take a quarter of the time here
     del spec["config"]
     return {**spec, "datasets": {"rows": view.rows, **spec.get("datasets", {})}}
 
 
-def spoken(said: Said, language: Language) -> str:
-    return said.en if language == "en" else said.ko
-
-
 def lines_of(notes: Sequence[Said], language: Language, columns: int) -> list[str]:
-    return [line for note in notes for line in wrapped(spoken(note, language), columns)]
+    return [line for note in notes for line in wrapped(own(note, language), columns)]
 
 
 def wrapped(text: str, columns: int) -> list[str]:
@@ -169,6 +164,12 @@ def short(value: float) -> float:
 def ends_of(low: float | None, high: float | None) -> dict[str, float]:
     """The ends of a line as a row has them; none where there is no spread."""
     return {} if low is None or high is None else {"lo": short(low), "hi": short(high)}
+
+
+def luminance(colour: Sequence[float]) -> float:
+    """Of red, green and blue to 255, by WCAG 2.2."""
+    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in (each / 255 for each in colour)]
+    return sum(weight * part for weight, part in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
 
 
 @dataclass(frozen=True)
@@ -203,37 +204,33 @@ class Axis:
 
 
 def axis_title(unit: str, axis: Axis, language: Language) -> str:
-    return word("axis.log", language, unit=unit) if axis.is_log else unit
+    return text("axis.log", language, unit=unit) if axis.is_log else unit
 
 
 def spread_of(low: float | None, high: float | None, spread: str | None, language: Language) -> str:
     if low is None or high is None or spread is None:
-        return word("spread.none", language)
-    return word(f"spread.{spread}", language, low=shown(low), high=shown(high))
+        return text("spread.none", language)
+    return text(f"spread.{spread}", language, low=shown(low), high=shown(high))
 
 
 def told(doubts: Sequence[str], language: Language) -> str:
     if not doubts:
         return "–"
-    more = word("more", language, n=len(doubts) - DOUBTS_TOLD) if len(doubts) > DOUBTS_TOLD else ""
+    more = text("more", language, n=len(doubts) - DOUBTS_TOLD) if len(doubts) > DOUBTS_TOLD else ""
     return "; ".join(doubts[:DOUBTS_TOLD]) + more
 
 
 def limit_of(limit: str | None, language: Language) -> str:
-    return messages.text(f"limit.{limit}", language) if limit else "–"
+    return text(f"limit.{limit}", language) if limit else "–"
 
 
 def tooltip(language: Language, **fields: str) -> list[alt.Tooltip]:
     """Field → key of its name."""
-    return [alt.Tooltip(f"{name}:N", title=_named(key, language)) for name, key in fields.items()]
-
-
-def _named(key: str, language: Language) -> str:
-    return messages.text(key, language) if key in messages.MESSAGES else word(key, language)
+    return [alt.Tooltip(f"{name}:N", title=text(key, language)) for name, key in fields.items()]
 
 
 def heads(*keys: str) -> list[Said]:
-    return [Said(en=_named(key, "en"), ko=_named(key, "ko")) for key in keys]
+    return [messages.said(key) for key in keys]
 
 
 def legend(**more: Any) -> alt.Legend:

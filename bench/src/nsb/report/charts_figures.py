@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
@@ -26,6 +27,7 @@ from nsb.report.charts_base import (
     joined,
     legend,
     limit_of,
+    luminance,
     made,
     short,
     spread_of,
@@ -33,12 +35,13 @@ from nsb.report.charts_base import (
     tooltip,
 )  # fmt: skip
 from nsb.report.charts_points import LESS_IS_BETTER, Beside, Dot, beside_best, dots, shown, start_dots
-from nsb.report.charts_words import both, word
-from nsb.report.messages import LANGUAGES, Language
+from nsb.report.messages import Language, own, text
 from nsb.report.words import number
 
 HEAT = ("#edf4fa", "#a9cce8", "#4f97cf", "#14579c", "#08264d")
 """From the best to the furthest: lightness alone tells it."""
+DARK, LIGHT = "#000000", "#ffffff"
+"""What is written on them: one of the two has a contrast of 4.5 to any colour."""
 
 
 # --- a: everything beside the best ------------------------------------------------------------------------------------------------------
@@ -62,45 +65,65 @@ def heat(of: Source) -> Chart | None:
             x=alt.X("name:N", sort=table.contenders, title=None, axis=alt.Axis(orient="top", labelAngle=-30, domain=False, ticks=False)),
             y=alt.Y("line:N", sort=list(lines), title=None, axis=alt.Axis(domain=False, ticks=False, labelLimit=200)),
             tooltip=tooltip(
-                language, line="head.scenario", name="head.contender", figure="head.value", times="head.ratio", rounds="head.rounds",
-                limit="head.limit", status="head.status", doubts="head.doubts",
+                language, line="head.scenario", name="head.contender", figure="head.value", spread="head.spread", times="head.ratio",
+                rounds="head.rounds", limit="head.limit", status="head.status", doubts="head.doubts",
             ),
         )  # fmt: skip
         ratio = alt.Color(
             "ratio:Q",
             scale=alt.Scale(type="log", domain=[1, short(top)], range=list(HEAT)),
-            title=word("axis.ratio", language),
+            title=text("axis.ratio", language),
             legend=legend(gradientLength=200, values=_ticks(top)),
         )
         known, unknown = base.transform_filter("isValid(datum.ratio)"), base.transform_filter("!isValid(datum.ratio)")
         layers = alt.layer(
             known.mark_rect(stroke=NEUTRAL, strokeWidth=0.5).encode(color=ratio),
             unknown.mark_rect(fill=NEUTRAL, fillOpacity=0.15, stroke=NEUTRAL, strokeWidth=0.5),
-            known.mark_text(fontSize=11).encode(text="figure:N", color=alt.Color("ink:N", scale=None)),
-            unknown.mark_text(fontSize=11).encode(text="figure:N"),
+            known.mark_text(fontSize=11, dy=_UP).encode(text="figure:N", color=alt.Color("ink:N", scale=None)),
+            known.mark_text(fontSize=9, dy=_DOWN).encode(text="width:N", color=alt.Color("ink:N", scale=None)),
+            unknown.mark_text(fontSize=11, dy=_UP).encode(text="figure:N"),
+            unknown.mark_text(fontSize=9, dy=_DOWN).encode(text="width:N"),
         ).resolve_scale(color="independent")
         return View(layers, rows)
 
     return made(of, Drawing(
-        id="heat", kind="heat", title=both("title.heat"), sentence=_heat_alt(lines), draw=draw,
-        notes=["read.heat", *_marks([beside.dot for row in lines.values() for beside in row]), *(["read.one"] if of.one_round else [])],
+        id="heat", kind="heat", title=messages.said("title.heat"), sentence=_heat_alt(lines), draw=draw,
+        notes=["read.heat", *_widths(of), *_marks([beside.dot for row in lines.values() for beside in row])],
         columns=[*heads("head.scenario"), *(Said(en=name, ko=name) for name in table.contenders)],
         rows=[[line, *_heat_line(table.contenders, row)] for line, row in lines.items()],
-        least_px=120 + 62 * len(table.contenders), height=26 * len(lines),
+        least_px=120 + 62 * len(table.contenders), height=34 * len(lines),
     ))  # fmt: skip
+
+
+_UP, _DOWN = alt.expr("datum.width ? -5 : 0"), 8
+"""A figure stands above its spread, and in the middle where it has none (px)."""
+
+
+def _widths(of: Source) -> list[str]:
+    """What ± is."""
+    return ["read.width_one", "read.one"] if of.one_round else ["read.width"]
 
 
 def _heat_row(line: str, beside: Beside, top: float, language: Language) -> dict[str, Any]:
     dot = beside.dot
     row: dict[str, Any] = {
-        "line": line, "name": dot.contender, "figure": _says(dot, language), "times": _times(beside),
-        "rounds": word("of.rounds", language, n=dot.counted, all=dot.measured), "limit": limit_of(dot.limit, language),
-        "status": messages.text(f"status.{dot.status}", language), "doubts": told(dot.doubts, language),
+        "line": line, "name": dot.contender, "figure": _says(dot, language), "width": dot.width, "times": _times(beside),
+        "spread": spread_of(dot.low, dot.high, dot.spread, language),
+        "rounds": text("of.rounds", language, n=dot.counted, all=dot.measured), "limit": limit_of(dot.limit, language),
+        "status": text(f"status.{dot.status}", language), "doubts": told(dot.doubts, language),
     }  # fmt: skip
     if beside.times is not None:
         row["ratio"] = short(beside.times)
-        row["ink"] = "#ffffff" if beside.times > top**0.42 else "#16222e"
+        row["ink"] = ink(math.log(beside.times) / math.log(top))
     return row
+
+
+def ink(at: float) -> str:
+    """What can be read on the colour at that share of the way from the best to the furthest."""
+    below = min(int(at * (len(HEAT) - 1)), len(HEAT) - 2)
+    part = at * (len(HEAT) - 1) - below
+    ends = [[int(colour[i : i + 2], 16) for i in (1, 3, 5)] for colour in HEAT[below : below + 2]]
+    return DARK if luminance([a + part * (b - a) for a, b in zip(*ends, strict=True)]) > 0.179 else LIGHT
 
 
 def _times(beside: Beside) -> str:
@@ -114,7 +137,11 @@ def _heat_line(contenders: Sequence[str], row: Sequence[Beside]) -> list[str]:
     shown = []
     for name in contenders:
         beside = by_name.get(name)
-        shown.append("" if beside is None else beside.dot.says if beside.times is None else f"{beside.dot.says} ({_times(beside)})")
+        if beside is None:
+            shown.append("")
+            continue
+        figure = f"{beside.dot.says} {beside.dot.width}".strip()
+        shown.append(figure if beside.times is None else f"{figure} ({_times(beside)})")
     return shown
 
 
@@ -123,7 +150,7 @@ def _heat_alt(lines: Mapping[str, Sequence[Beside]]) -> Said:
     known = {line: [beside for beside in row if beside.times is not None] for line, row in lines.items()}
     known = {line: row for line, row in known.items() if row}
     if not known:
-        return both("alt.heat_none")
+        return messages.said("alt.heat_none")
     alone: dict[str, list[str]] = {}
     close = []
     for line, row in known.items():
@@ -136,11 +163,11 @@ def _heat_alt(lines: Mapping[str, Sequence[Beside]]) -> Said:
     named = ", ".join(f"{name} ({', '.join(won)})" for name, won in alone.items())
     bounds = [line for line in lines if line not in known and any(beside.dot.bound for beside in lines[line])]
     return joined(
-        both("alt.heat"),
-        *([both("alt.heat_alone", names=named)] if named else []),
-        *([both("alt.heat_close", scenarios=", ".join(close))] if close else []),
-        both("alt.heat_furthest", name=furthest.dot.contender, scenario=at, times=_times(furthest)),
-        *([both("alt.heat_bounds", scenarios=", ".join(bounds))] if bounds else []),
+        messages.said("alt.heat"),
+        *([messages.said("alt.heat_alone", names=named)] if named else []),
+        *([messages.said("alt.heat_close", scenarios=", ".join(close))] if close else []),
+        messages.said("alt.heat_furthest", name=furthest.dot.contender, scenario=at, times=_times(furthest)),
+        *([messages.said("alt.heat_bounds", scenarios=", ".join(bounds))] if bounds else []),
     )
 
 
@@ -184,25 +211,25 @@ def intervals(of: Source, scenario: str) -> Chart | None:
     notes += _marks(found)
     return made(of, Drawing(
         id=f"intervals-{scenario}", kind="intervals", scenario=scenario, notes=notes,
-        title=Said(**{language: word("title.intervals", language, scenario=scenario, unit=unit[language]) for language in LANGUAGES}),
+        title=messages.said("title.intervals", scenario=scenario, unit=unit),
         sentence=figures_alt(of, scenario),
-        draw=lambda language: _dots(of, found, unit[language], language, "head.rounds"),
+        draw=lambda language: _dots(of, found, own(unit, language), language, "head.rounds"),
         columns=_dot_heads("head.rounds"), rows=_dot_rows(found), height=LINE * len(found),
     ))  # fmt: skip
 
 
-def _unit(of: Source, scenario: str, headline: Headline) -> dict[Language, str]:
+def _unit(of: Source, scenario: str, headline: Headline) -> Said:
     """Of the figures that are drawn: another one than planned where nobody sustained the rate."""
     if headline != of.table.headlines[scenario]:
-        return {language: word("axis.answers", language) for language in LANGUAGES}
-    return {language: messages.unit(UNITS[headline], language) for language in LANGUAGES}
+        return messages.said("axis.answers")
+    return messages.in_each(lambda language: messages.unit(UNITS[headline], language))
 
 
 def figures_alt(of: Source, scenario: str) -> Said:
     """The figures of a scenario in a sentence."""
     headline, found = dots(of.table, scenario)
     unit = _unit(of, scenario, headline)
-    what: dict[Language, str] = {language: f"{scenario}, {unit[language]}" for language in LANGUAGES}
+    what = messages.in_each(lambda language: f"{scenario}, {own(unit, language)}")
     return _dots_alt(found, what, "less" if LESS_IS_BETTER[headline] else "more")
 
 
@@ -237,7 +264,7 @@ def _says(dot: Dot, language: Language) -> str:
     """The figure, or a word for why there is none."""
     if dot.counted or dot.status in ("valid", "censored"):
         return dot.says
-    return messages.text(f"status.{dot.status}", language)
+    return text(f"status.{dot.status}", language)
 
 
 def _marks(found: Sequence[Dot]) -> list[str]:
@@ -253,7 +280,7 @@ def _dot_row(of: Source, dot: Dot, axis: Axis, language: Language) -> dict[str, 
     colour = of.colour(dot.contender)
     row: dict[str, Any] = {
         "name": dot.label, "says": _says(dot, language), "limit": limit_of(dot.limit, language), "doubts": told(dot.doubts, language),
-        "rounds": word("of.rounds", language, n=dot.counted, all=dot.measured), "status": messages.text(f"status.{dot.status}", language),
+        "rounds": text("of.rounds", language, n=dot.counted, all=dot.measured), "status": text(f"status.{dot.status}", language),
         "spread": spread_of(dot.low, dot.high, dot.spread, language),
     }  # fmt: skip
     if dot.value is None:
@@ -279,35 +306,34 @@ def _dot_rows(found: Sequence[Dot]) -> list[list[str]]:
     ]  # fmt: skip
 
 
-def _dots_alt(found: Sequence[Dot], what: Mapping[Language, str], better: Literal["less", "more"]) -> Said:
+def _dots_alt(found: Sequence[Dot], what: Said, better: Literal["less", "more"]) -> Said:
     """Who is lowest and who is highest, by how much, and whether their intervals part them; and who is not in it."""
     parts = []
     for tool in dict.fromkeys(dot.tool for dot in found):  # figures of two generators do not compare
         exact = [dot for dot in found if dot.tool == tool and dot.value is not None and dot.bound is None]
         if len(exact) == 1:
-            said = {"low": exact[0].label, "low_value": shown(exact[0].value)}
-            parts.append(Said(**{language: word("alt.alone", language, what=what[language], **said) for language in LANGUAGES}))
+            parts.append(messages.said("alt.alone", what=what, low=exact[0].label, low_value=shown(exact[0].value)))
         elif exact:
             low, high = (pick(exact, key=lambda dot: dot.value or 0.0) for pick in (min, max))
-            parts.append(Said(**{language: _extremes(low, high, what[language], better, language) for language in LANGUAGES}))
+            parts.append(_extremes(low, high, what, better))
     bounds = [dot.label for dot in found if dot.bound]
     slow = [dot.label for dot in found if dot.value is None and dot.status == "censored"]
     without = [dot.label for dot in found if dot.value is None and dot.status != "censored"]
     for key, names in (("alt.bounds", bounds), ("alt.unsustained", slow), ("alt.without", without)):
-        parts += [both(key, names=", ".join(names))] if names else []
+        parts += [messages.said(key, names=", ".join(names))] if names else []
     return joined(*parts)
 
 
-def _extremes(low: Dot, high: Dot, what: str, better: str, language: Language) -> str:
+def _extremes(low: Dot, high: Dot, what: Said, better: str) -> Said:
     assert low.value is not None
     assert high.value is not None
     values = {
-        "what": what, "better": messages.text(f"better.{better}", language), "low": low.label, "high": high.label,
+        "what": what, "better": messages.said(f"better.{better}"), "low": low.label, "high": high.label,
         "low_value": shown(low.value), "high_value": shown(high.value), "times": number(high.value / low.value) if low.value > 0 else "–",
     }  # fmt: skip
     if low.spread == "halves" or high.spread == "halves" or low.high is None or high.low is None:
-        return word("alt.extremes_halves", language, **values)
-    return word("alt.extremes", language, **values, overlap=word("alt.overlap" if low.high >= high.low else "alt.apart", language))
+        return messages.said("alt.extremes_halves", **values)
+    return messages.said("alt.extremes", **values, overlap=messages.said("alt.overlap" if low.high >= high.low else "alt.apart"))
 
 
 # --- start-up --------------------------------------------------------------------------------------------------------
@@ -328,9 +354,9 @@ def start_ups(of: Source) -> list[Chart]:
 def _start_up(of: Source, key: str, unit: str, found: Sequence[Dot]) -> Chart:
     spreads = {dot.spread for dot in found}
     return made(of, Drawing(
-        id=f"start-{key}", kind="starts", title=both(f"title.{key}"),
-        sentence=_dots_alt(found, {language: word(f"title.{key}", language) for language in LANGUAGES}, "less"),
-        draw=lambda language: _dots(of, found, word(unit, language), language, "head.starts"),
+        id=f"start-{key}", kind="starts", title=messages.said(f"title.{key}"),
+        sentence=_dots_alt(found, messages.said(f"title.{key}"), "less"),
+        draw=lambda language: _dots(of, found, text(unit, language), language, "head.starts"),
         notes=[note for spread, note in (("interval", "read.start_interval"), ("range", "read.start_range")) if spread in spreads],
         columns=_dot_heads("head.starts"), rows=_dot_rows(found), height=LINE * len(found),
     ))  # fmt: skip

@@ -47,6 +47,8 @@ class Dot:
     """The true figure lies above, or below, `value`."""
     says: str
     """The figure as every report writes it."""
+    width: str
+    """Its spread in short, as every report writes it below; empty where a line alone shows it, or there is none."""
     counted: int
     measured: int
     """Rounds, or starts."""
@@ -97,6 +99,7 @@ def _dot(contender: str, entry: Entry | Second, drawn: Headline) -> Dot:
         spread=figure.spread if figure else None,
         bound=None if figure is None else bound_of(entry),
         says=words.figure(entry),
+        width=words.spread(entry),
         counted=entry.figure.rounds if entry.figure else 0,
         measured=entry.rounds_measured,
         limit=entry.limit,
@@ -111,10 +114,6 @@ def bound_of(entry: Entry | Second) -> Literal["lower", "upper"] | None:
     return "lower" if entry.status == "censored" and entry.model == "closed" else None
 
 
-def unsustained(entry: Entry | Second | None) -> bool:
-    return entry is not None and entry.status == "censored" and entry.model == "open"
-
-
 def start_dots(table: Table, which: Callable[[Any], Span | None]) -> list[Dot]:
     """One quantity of the starts of each contender: those that have a spread."""
     lines = []
@@ -125,7 +124,7 @@ def start_dots(table: Table, which: Callable[[Any], Span | None]) -> list[Dot]:
         lines.append(
             Dot(
                 contender=found.contender, tool=None, value=span.value, low=span.low, high=span.high, spread=span.spread,
-                bound=None, says=shown(span.value), counted=span.starts, measured=found.starts, limit=None, status="valid",
+                bound=None, says=shown(span.value), width="", counted=span.starts, measured=found.starts, limit=None, status="valid",
                 doubts=found.notes,
             )
         )  # fmt: skip

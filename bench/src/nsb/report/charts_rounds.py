@@ -44,13 +44,11 @@ from nsb.report.charts_points import (
     levels,
     percentiles,
     shown,
-    unsustained,
     valid_cells,
     warming,
 )  # fmt: skip
-from nsb.report.charts_words import both, word
-from nsb.report.messages import LANGUAGES, Language
-from nsb.report.words import CLOCK_MS, figure, number
+from nsb.report.messages import Language, text
+from nsb.report.words import CLOCK_MS, figure, number, unsustained
 
 ROLE_COLOURS: Mapping[Role, str] = {"service": PALETTE[0], "generator": NEUTRAL, "database": PALETTE[1], "upstream": PALETTE[5]}
 DODGE = 0.007
@@ -71,7 +69,7 @@ def latency(of: Source, scenario: str) -> Chart | None:
     return made(of, Drawing(
         id=f"latency-{scenario}", kind="latency", scenario=scenario, height=LINE // 2 * sum(map(len, found.values())) + 6 * len(found),
         draw=lambda language: _percentiles(of, scenario, found, language),
-        title=both("title.latency", scenario=scenario), sentence=_latency_alt(of, scenario, found, without),
+        title=messages.said("title.latency", scenario=scenario), sentence=_latency_alt(of, scenario, found, without),
         notes=["read.latency_one" if of.one_round else "read.latency", *([] if whole else ["read.tail"])],
         columns=heads("head.contender", "head.percentile", "head.value", "head.low", "head.high", "head.rounds"),
         rows=[[name, percentile, *_over_cells(each)] for name, known in found.items() for percentile, each in known.items()],
@@ -91,7 +89,7 @@ def _percentiles(of: Source, scenario: str, found: Mapping[str, Mapping[str, Ove
         for name, known in found.items() for percentile, each in known.items()
     ]  # fmt: skip
     axis = Axis(FLOOR_MS, max(10 * CLOCK_MS, *(1.3 * row[key] for row in rows for key in ("v", "hi") if key in row)), True)
-    unit = word("axis.overshoot", language, hold=f"{hold:,.0f}") if hold else word("axis.latency", language)
+    unit = text("axis.overshoot", language, hold=f"{hold:,.0f}") if hold else text("axis.latency", language)
     drawn = [percentile for percentile in PERCENTILES if any(percentile in known for known in found.values())]
     colours = alt.Scale(domain=drawn, range=list(PALETTE[: len(drawn)]))
     shapes = alt.Scale(domain=drawn, range=list(SHAPES[: len(drawn)]))
@@ -130,13 +128,13 @@ def _latency_alt(of: Source, scenario: str, found: Mapping[str, Mapping[str, Ove
     highest = next(p for p in reversed(PERCENTILES) if any(p in known for known in found.values()))
     values = {name: known[highest].value for name, known in found.items() if highest in known}
     low, high = min(values, key=lambda name: values[name]), max(values, key=lambda name: values[name])
-    said = both(
+    said = messages.said(
         "alt.latency", percentile=highest, scenario=scenario, low=low, low_value=number(values[low]), high=high,
-        high_value=number(values[high]), rounds=Said(**{language: messages.rounds(of.table.rounds, language) for language in LANGUAGES}),
+        high_value=number(values[high]), rounds=messages.in_each(lambda language: messages.rounds(of.table.rounds, language)),
     )  # fmt: skip
     slow = [name for name in without if unsustained(of.table.entry(name, scenario))]
     others = [name for name in without if name not in slow]
-    more = [both(key, names=", ".join(names)) for key, names in (("alt.unsustained", slow), ("alt.without", others)) if names]
+    more = [messages.said(key, names=", ".join(names)) for key, names in (("alt.unsustained", slow), ("alt.without", others)) if names]
     return joined(said, *more)
 
 
@@ -152,9 +150,9 @@ def roles(of: Source, scenario: str) -> Chart | None:
     generator = [known["generator"].value for known in found.values() if "generator" in known] or [0.0]
     low, high = min(service, key=lambda name: service[name]), max(service, key=lambda name: service[name])
     return made(of, Drawing(
-        id=f"roles-{scenario}", kind="roles", scenario=scenario, title=both("title.roles", scenario=scenario),
+        id=f"roles-{scenario}", kind="roles", scenario=scenario, title=messages.said("title.roles", scenario=scenario),
         draw=lambda language: _stacks(of, scenario, found, language),
-        sentence=both(
+        sentence=messages.said(
             "alt.roles", scenario=scenario, low=low, low_value=number(service[low]), high=high, high_value=number(service[high]),
             least=number(min(generator)), most=number(max(generator)),
         ),
@@ -167,7 +165,7 @@ def roles(of: Source, scenario: str) -> Chart | None:
 def _stacks(of: Source, scenario: str, found: Mapping[str, Mapping[Role, Over]], language: Language) -> View:
     """The service first, so that its part and its range begin at zero; a role that spends nothing has no colour in the legend."""
     spending = [role for role in ROLES if any(known[role].value > 0 for known in found.values() if role in known)]
-    named = {role: messages.text(f"role.{role}", language) for role in spending}
+    named = {role: text(f"role.{role}", language) for role in spending}
     rows: list[dict[str, Any]] = []
     for name, known in found.items():
         begin = 0.0
@@ -189,7 +187,7 @@ def _stacks(of: Source, scenario: str, found: Mapping[str, Mapping[Role, Over]],
         ),
     )  # fmt: skip
     bars = base.mark_bar(height={"band": 0.7}).encode(
-        x=alt.X("from:Q", title=word("axis.cpu", language), scale=alt.Scale(zero=True), axis=alt.Axis(tickCount=6, format=",~r")),
+        x=alt.X("from:Q", title=text("axis.cpu", language), scale=alt.Scale(zero=True), axis=alt.Axis(tickCount=6, format=",~r")),
         x2="to:Q",
         color=alt.Color("role:N", title=None, legend=legend(), sort=list(named.values()), scale=colours),
     )
@@ -211,7 +209,7 @@ def memory(of: Source, scenario: str) -> list[Chart]:
     ended = ["read.ended"] if len({known[-1].users for known in found.values()}) > 1 else []
     top = {name: known[-1] for name, known in found.items()}
     low, high = min(top, key=lambda name: top[name].memory.value), max(top, key=lambda name: top[name].memory.value)
-    at_the_top = both(
+    at_the_top = messages.said(
         "alt.memory", low=low, low_value=_ranged(top[low].memory), low_at=f"{top[low].in_flight:.0f}", high=high,
         high_value=_ranged(top[high].memory), high_at=f"{top[high].in_flight:.0f}",
     )  # fmt: skip
@@ -226,7 +224,7 @@ def memory(of: Source, scenario: str) -> list[Chart]:
     def chart(which: Literal["memory", "growth"], sentence: Said, *notes: str) -> Chart:
         return made(of, Drawing(
             id=f"{which}-{scenario}", kind="memory", scenario=scenario, sentence=sentence,
-            title=both(f"title.{which}", scenario=scenario), draw=lambda language: _ladder(of, found, said, which, language),
+            title=messages.said(f"title.{which}", scenario=scenario), draw=lambda language: _ladder(of, found, said, which, language),
             notes=["read.memory_one" if of.one_round else "read.memory", *ended, *notes], columns=columns, rows=rows, height=260,
         ))  # fmt: skip
 
@@ -259,10 +257,10 @@ def _ladder(
         for name, known in found.items() for level in known for each in [level.memory if which == "memory" else level.growth]
     ]  # fmt: skip
     axis = Axis.over([row[key] for row in rows for key in ("v", "lo", "hi") if key in row], room=0.05)
-    y = alt.Y("v:Q", scale=axis.scale, title=axis_title(word(f"axis.{which}", language), axis, language), axis=axis.marks())
+    y = alt.Y("v:Q", scale=axis.scale, title=axis_title(text(f"axis.{which}", language), axis, language), axis=axis.marks())
     picked = clickable()
     base = alt.Chart(ROWS).encode(
-        x=alt.X("x:Q", title=word("axis.in_flight", language), scale=alt.Scale(zero=True, nice=False), axis=alt.Axis(tickCount=6)),
+        x=alt.X("x:Q", title=text("axis.in_flight", language), scale=alt.Scale(zero=True, nice=False), axis=alt.Axis(tickCount=6)),
         color=_by_name(of, list(found), named),
         opacity=alt.condition(picked, alt.value(1.0), alt.value(0.15)),
         tooltip=tooltip(
@@ -298,10 +296,10 @@ def warm_up(of: Source) -> Chart | None:
     share = {name: last[name] / curve[0].cost.value for name, curve in found.items() if last[name] < curve[0].cost.value}
     fallen = min(share, key=lambda name: share[name], default=None)
     return made(of, Drawing(
-        id="warm-up", kind="warm-up", title=both("title.warm-up"), draw=lambda language: _curves(of, found, language), height=280,
+        id="warm-up", kind="warm-up", title=messages.said("title.warm-up"), draw=lambda language: _curves(of, found, language), height=280,
         sentence=joined(
-            both("alt.warm-up", low=low, low_value=number(last[low]), high=high, high_value=number(last[high])),
-            *([both("alt.warm-up-fall", name=fallen, share=f"{share[fallen]:.0%}")] if fallen else []),
+            messages.said("alt.warm-up", low=low, low_value=number(last[low]), high=high, high_value=number(last[high])),
+            *([messages.said("alt.warm-up-fall", name=fallen, share=f"{share[fallen]:.0%}")] if fallen else []),
         ),
         notes=["read.warm-up"],
         columns=heads("head.contender", "axis.load", "axis.cpu", "head.low", "head.high", "head.starts"),
@@ -323,11 +321,11 @@ def _curves(of: Source, found: Mapping[str, Sequence[Warm]], language: Language)
     picked = clickable()
     named = {name: name for name in found}
     base = alt.Chart(ROWS).encode(
-        x=alt.X("t:Q", title=word("axis.load", language), scale=alt.Scale(zero=False, nice=False), axis=alt.Axis(tickCount=8, format="~r")),
+        x=alt.X("t:Q", title=text("axis.load", language), scale=alt.Scale(zero=False, nice=False), axis=alt.Axis(tickCount=8, format="~r")),
         color=_by_name(of, list(found), named),
         tooltip=tooltip(language, name="head.contender", t="axis.load", figure="head.value", spread="head.spread", starts="head.starts"),
     )
-    y = alt.Y("v:Q", scale=axis.scale, title=axis_title(word("axis.cpu", language), axis, language), axis=axis.marks())
+    y = alt.Y("v:Q", scale=axis.scale, title=axis_title(text("axis.cpu", language), axis, language), axis=axis.marks())
     band = base.transform_filter("isValid(datum.lo)").mark_area().encode(
         y=alt.Y("lo:Q", scale=axis.scale), y2="hi:Q", opacity=alt.condition(picked, alt.value(0.14), alt.value(0.03))
     )  # fmt: skip

@@ -1,11 +1,8 @@
-"""The words that only charts say, in the languages of their readers. Pure."""
+"""The messages that only charts say: a part of messages.MESSAGES, which is where they are looked up. Pure."""
 
 from __future__ import annotations
 
-from nsb.claims import Said
-from nsb.report.messages import LANGUAGES, Language
-
-WORDS: dict[str, tuple[str, str]] = {
+CHARTS: dict[str, tuple[str, str]] = {
     # --- titles --------------------------------------------------------------------------------------------------------------
     "title.heat": ("Every figure beside the best of its scenario", "시나리오마다 가장 좋은 값과 얼마나 차이 나는가"),
     "title.intervals": ("{scenario}: {unit}", "{scenario}: {unit}"),
@@ -17,7 +14,7 @@ WORDS: dict[str, tuple[str, str]] = {
     "title.ready": ("Start-up: seconds until ready", "기동: 준비될 때까지 걸린 시간(초)"),
     "title.pss": ("Start-up: memory when ready, MiB (PSS)", "기동: 준비된 시점의 메모리, MiB(PSS)"),
     # --- the scope, under every title ------------------------------------------------------------------------------------------
-    "scope": (
+    "chart.scope": (
         "Tier {tier}, {rounds}, profile {profile}; {cpu}, {cores}; {date}, commit {commit}.",
         "{tier} 티어, {rounds}, {profile} 프로필 · {cpu}, {cores} · {date}, 커밋 {commit}",
     ),
@@ -25,6 +22,16 @@ WORDS: dict[str, tuple[str, str]] = {
     "read.heat": (
         "Colour: how many times the best figure of the row (log). Grey: a bound or another unit, which has no ratio.",
         "색은 그 행의 가장 좋은 값 대비 배수입니다(로그). 회색은 상한·하한만 있거나 단위가 달라 배수를 낼 수 없는 값입니다.",
+    ),
+    "read.width": (
+        "Below each figure: ± its 95 % t interval over the rounds; 5/6: five of six rounds count (one alone: the spread of its halves). "
+        "≤: the upper end of the interval.",
+        "값 아래의 ±는 라운드에 대한 95% t 신뢰구간입니다. 5/6은 여섯 라운드 가운데 다섯 라운드만 유효하다는 뜻이며(하나뿐이면 전반과 "
+        "후반의 차이), ≤는 구간의 위쪽 끝입니다.",
+    ),
+    "read.width_one": (
+        "Below each figure: ± the spread of the window's two halves.",
+        "값 아래의 ±는 측정 구간 전반과 후반의 차이입니다.",
     ),
     "read.one": (
         "One round has no interval: no verdict follows from it.",
@@ -141,9 +148,7 @@ WORDS: dict[str, tuple[str, str]] = {
     "head.percentile": ("percentile", "백분위수"),
     "head.role": ("program", "프로그램"),
     "head.users": ("users", "사용자 수"),
-    "head.starts": ("starts", "기동 횟수"),
     "head.slope": ("KiB for each request", "요청당 KiB"),
-    "head.unsustained": ("rate not sustained", "요청률을 감당하지 못함"),
     # --- alternatives in words -----------------------------------------------------------------------------------------------------
     "alt.extremes": (
         "{what} ({better}): lowest {low} with {low_value}, highest {high} with {high_value}, {times} times as much; "
@@ -202,17 +207,3 @@ WORDS: dict[str, tuple[str, str]] = {
     ),
 }  # fmt: skip
 """Key → (English, Korean), with the same placeholders in both."""
-
-
-def word(key: str, language: Language, **values: object) -> str:
-    """Raises KeyError for a key or a placeholder that is not there."""
-    return WORDS[key][LANGUAGES.index(language)].format(**values)
-
-
-def both(key: str, **values: object) -> Said:
-    """In both languages; a value that is Said itself lends each its own."""
-    return Said(**{language: word(key, language, **{k: _own(v, language) for k, v in values.items()}) for language in LANGUAGES})
-
-
-def _own(value: object, language: Language) -> object:
-    return getattr(value, language) if isinstance(value, Said) else value

@@ -22,21 +22,16 @@ from nsb.claims import (
     LimitRule,
     Reported,
     Row,
-    Said,
     Verdict,
 )
 from nsb.report import messages
-from nsb.report.messages import Language, text
+from nsb.report.messages import Language, own, text
 from nsb.report.words import number
 
 _COLOURS: dict[Verdict, str] = {"SUPPORTED": "green", "REFUTED": "red", "UNDECIDED": "yellow", "NOT_MEASURED": "dim"}
 
 
 # --- in a line ----------------------------------------------------------------------------------------------------------------
-
-
-def of(said: Said, language: Language) -> str:
-    return said.en if language == "en" else said.ko
 
 
 def verdict(found: JudgedClaim | Judged, language: Language) -> str:
@@ -91,6 +86,11 @@ def instead(aside: JudgedAside) -> str:
     return "claim.by_arithmetic" if all(isinstance(part.rule, ArithmeticRule) for part in aside.parts) else "claim.instead"
 
 
+def missing(claim: JudgedClaim) -> list[str]:
+    """What its parts lack, each thing once."""
+    return list(dict.fromkeys(name for part in claim.parts for name in part.missing))
+
+
 def ours(claim: JudgedClaim, language: Language, most: int = 3) -> str:
     """The figures of the parts that have the claim's verdict, no more than `most`."""
     shown = [line for part in claim.parts if part.verdict == claim.verdict for line in figures(part, language)]
@@ -99,7 +99,7 @@ def ours(claim: JudgedClaim, language: Language, most: int = 3) -> str:
 
 def reported(claimed: Sequence[Reported], language: Language, most: int = 3) -> str:
     """The article's own figures."""
-    return _some([f"{of(each.what, language)}: {each.value:,.6g} {messages.unit(each.unit, language)}" for each in claimed], most)
+    return _some([f"{own(each.what, language)}: {each.value:,.6g} {messages.unit(each.unit, language)}" for each in claimed], most)
 
 
 def _some(lines: Sequence[str], most: int) -> str:
@@ -120,10 +120,10 @@ def summary(found: Judgement, language: Language) -> str:
     heads = [text(key, language) for key in ("head.claim", "head.verdict", "claim.ours", "claim.reported")]
     lines = ["| | " + " | ".join(heads) + " |", "|---|---|---|---|---|"]
     for claim in found.claims:
-        because = "".join(f"<br><sub>{text(instead(aside), language)}: {of(aside.said, language)}</sub>" for aside in claim.instead)
+        because = "".join(f"<br><sub>{text(instead(aside), language)}: {own(aside.said, language)}</sub>" for aside in claim.instead)
         cells = (
             f"**{claim.id}**",
-            of(claim.said, language) + because,
+            own(claim.said, language) + because,
             verdict(claim, language),
             ours(claim, language) or "–",
             reported(claim.reported, language, 2) or "–",
@@ -156,8 +156,8 @@ def _aside(key: str, aside: JudgedAside) -> list[str]:
 
 
 def _part(part: Judged) -> list[str]:
-    missing = f" {text('claim.missing', 'en', names=', '.join(part.missing))}" if part.missing else ""
-    lines = [f"- {messages.asked(part.rule, 'en')} → **{verdict(part, 'en')}**{missing}"]
+    lacks = f" {text('claim.missing', 'en', names=', '.join(part.missing))}" if part.missing else ""
+    lines = [f"- {messages.asked_of(part, 'en')} → **{verdict(part, 'en')}**{lacks}"]
     lines += [f"  - {line}" for line in figures(part, "en")]
     for row in part.rows:
         doubts = f"; {row.doubts} of {row.rounds + row.censored} rounds in doubt" if row.doubts else ""
@@ -172,7 +172,7 @@ def grid(found: Judgement, language: Language) -> Grid:
     """For 100 columns."""
     view = _view([text(key, language) for key in ("head.claim", "head.verdict", "claim.ours")], [3, 2, 3])
     for claim in found.claims:
-        view.add_row(claim.id, of(claim.said, language), Text(verdict(claim, language), _COLOURS[claim.verdict]), ours(claim, language, 2))
+        view.add_row(claim.id, own(claim.said, language), Text(verdict(claim, language), _COLOURS[claim.verdict]), ours(claim, language, 2))
     return view
 
 
@@ -180,7 +180,9 @@ def listing(claims: Claims, language: Language) -> Grid:
     """The claims alone, and what decides each."""
     view = _view([text("head.claim", language), text("claim.parts", language)], [3, 4])
     for claim in claims.claims.values():
-        view.add_row(claim.id, of(claim.said, language), "\n".join(messages.asked(rule, language) for rule in claim.parts))
+        profile = [text("asks.profile", language, profile=claim.profile)] if claim.profile else []
+        asked = [messages.asked(rule, language) for rule in claim.parts]
+        view.add_row(claim.id, own(claim.said, language), "\n".join([*asked, *profile]))
     return view
 
 

@@ -79,10 +79,12 @@ def _environment() -> Environment:
     made = Environment(loader=FileSystemLoader(FOLDER), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     made.globals.update(
         t=text, instead=verdicts.instead,
-        both=html_words.both, label=html_words.label, word=html_words.word, criterion=html_words.criterion, asked=html_words.asked,
+        both=html_words.both, label=html_words.label, word=messages.word, criterion=messages.criterion,
+        asked=html_words.in_both(messages.asked_of),
         scope=html_words.in_both(messages.scope), short_scope=html_words.in_both(messages.short_scope),
         rounds=html_words.in_both(messages.rounds), unit=html_words.in_both(messages.unit), interval=html_words.interval,
-        verdicts=VERDICTS, ours=html_claims.ours, missing=html_claims.missing, against=html_claims.against, of_part=html_claims.of_part,
+        ranked=html_words.ranked,
+        verdicts=VERDICTS, ours=html_claims.ours, missing=verdicts.missing, against=html_claims.against, of_part=html_claims.of_part,
         distinct_rows=html_claims.distinct_rows, row_unit=html_claims.row_unit, strip=html_strips.of_comparison,
         figure=html_table.figure, legend=html_table.legend, sizes=html_table.sizes, spread=words.spread, span=words.span,
         doubts=words.doubts, control_interval=_control_interval, control_result=_control_result,
@@ -143,7 +145,7 @@ def _told(summary: Summary) -> Markup:
 
 def _few(names: Sequence[str]) -> Said:
     """Of `scenario metric`, in words."""
-    figures = [html_words.criterion(*name.rsplit(" ", 1)) for name in names[:FEW]]
+    figures = [messages.criterion(*name.rsplit(" ", 1)) for name in names[:FEW]]
     more = f" … (+{len(names) - FEW})" if len(names) > FEW else ""
     return Said(en=", ".join(each.en for each in figures) + more, ko=", ".join(each.ko for each in figures) + more)
 

@@ -53,11 +53,6 @@ def _lines(part: Judged) -> list[Ours]:
     return rows or ([] if part.missing or part.verdict == "NOT_MEASURED" else [Ours(part)])
 
 
-def missing(claim: JudgedClaim) -> list[str]:
-    """What its parts lack, each thing once."""
-    return list(dict.fromkeys(name for part in claim.parts for name in part.missing))
-
-
 def against(part: Judged, found: Comparison) -> str:
     """`a ÷ b`, `a − b`, `a ÷ 200` where a figure is held against a value, or `a` where the figure itself is shown."""
     sign = "÷" if found.unit == "ratio" else "−"

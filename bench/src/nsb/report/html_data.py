@@ -11,8 +11,7 @@ from nsb.claims import Dominance
 from nsb.model import Cell, SecondFigure
 from nsb.report import messages
 from nsb.report.charts import Chart, Spec, config
-from nsb.report.html_words import criterion, own
-from nsb.report.messages import LANGUAGES, MESSAGES, Language
+from nsb.report.messages import LANGUAGES, MESSAGES, Language, criterion, own
 
 SCRIPT_WORDS = (
     "head.round", "head.status", "head.limit", "head.throughput", "head.raw", "page.requests", "page.latency", "page.cpu",

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from nsb.analysis.judge import MARGINS
 from nsb.analysis.table import Entry, Second
 from nsb.claims import Comparison, FigureRule, Judged, Rule
+from nsb.report.words import unsustained
 
 LEAST_FACTOR = 2.0
 """A strip of ratios spans at least this factor, so that a difference of a percent does not look like one of a half."""
@@ -98,7 +99,3 @@ def of_entry(entry: Entry | Second, scale: Scale | None) -> Strip | None:
     if scale is None or figure is None or figure.low is None or figure.high is None or unsustained(entry):
         return None
     return Strip(scale.at(figure.value), scale.at(figure.low), scale.at(figure.high))
-
-
-def unsustained(entry: Entry | Second) -> bool:
-    return entry.status == "censored" and entry.model == "open"

@@ -12,9 +12,8 @@ from nsb.analysis.table import Entry, Second, Table
 from nsb.claims import Dominance
 from nsb.model import METRIC_UNITS
 from nsb.report import html_strips, messages, words
-from nsb.report.html_strips import Strip, unsustained
+from nsb.report.html_strips import Strip
 from nsb.report.html_words import both, text
-from nsb.report.messages import LANGUAGES
 
 
 @dataclass(frozen=True)
@@ -65,7 +64,7 @@ def _order(entry: Entry | Second | None, more: bool) -> float | None:
     """Ascending is better; whoever did not sustain the rate comes after all who did, the nearest to it first."""
     if entry is None or entry.figure is None:
         return None
-    if unsustained(entry):
+    if words.unsustained(entry):
         return 1e12 - entry.figure.value
     return -entry.figure.value if more else entry.figure.value
 
@@ -73,9 +72,9 @@ def _order(entry: Entry | Second | None, more: bool) -> float | None:
 def _title(table: Table, scenario: str, entries: Iterable[Entry | Second | None], second: bool, two: bool) -> Markup:
     name = METRIC_UNITS["throughput"] if second else METRIC_UNITS[table.headlines[scenario]]
     if not two:
-        return both(*(messages.unit(name, language) for language in LANGUAGES))
+        return both(messages.in_each(lambda language: messages.unit(name, language)))
     tool = next(each.tool.split(" ", 1)[0] for each in entries if isinstance(each, Second)) if second else "k6"
-    return both(*(messages.text("unit.by", language, unit=messages.unit(name, language), tool=tool) for language in LANGUAGES))
+    return text("unit.by", unit=messages.in_each(lambda language: messages.unit(name, language)), tool=tool)
 
 
 def figure(entry: Entry | Second) -> Markup:

@@ -9,9 +9,9 @@ from typing import Any
 
 from markupsafe import Markup, escape
 
-from nsb.claims import Comparison, Judged, Row, Said
+from nsb.claims import Comparison, Criterion, Row, Said
 from nsb.report import messages, words
-from nsb.report.messages import LANGUAGES, MESSAGES, Language
+from nsb.report.messages import Language
 
 
 def both(en: str | Said, ko: str | None = None) -> Markup:
@@ -24,42 +24,17 @@ def both(en: str | Said, ko: str | None = None) -> Markup:
 
 def text(key: str, **values: object) -> Markup:
     """A message. Values that are sentences themselves come as Said, and each language takes its own."""
-    return both(*_in_each(key, values))
+    return both(messages.said(key, **values))
 
 
 def label(key: str, **values: object) -> Markup:
     """Attributes that name an element for those who do not see it; the script keeps them in the page's language."""
-    en, ko = _in_each(key, values)
-    return Markup('aria-label="{}" data-en="{}" data-ko="{}"').format(en, en, ko)
-
-
-def _in_each(key: str, values: dict[str, object]) -> list[str]:
-    return [messages.text(key, language, **{name: own(value, language) for name, value in values.items()}) for language in LANGUAGES]
-
-
-def own(value: object, language: Language) -> object:
-    """Of a Said the sentence in that language, of anything else itself."""
-    return getattr(value, language) if isinstance(value, Said) else value
+    said = messages.said(key, **values)
+    return Markup('aria-label="{}" data-en="{}" data-ko="{}"').format(said.en, said.en, said.ko)
 
 
 def in_both(say: Callable[[Any, Language], str]) -> Callable[[Any], Markup]:
-    return lambda value: both(*(say(value, language) for language in LANGUAGES))
-
-
-def word(prefix: str, name: str) -> Said:
-    """A word of data; as the data have it where there is no message."""
-    return messages.said(f"{prefix}.{name}") if f"{prefix}.{name}" in MESSAGES else Said(en=name, ko=name)
-
-
-def criterion(scenario: str | None, metric: str) -> Said:
-    """What contenders are ranked by."""
-    found = word("metric", metric)
-    return found if scenario is None else Said(en=f"{scenario} · {found.en}", ko=f"{scenario} · {found.ko}")
-
-
-def asked(part: Judged) -> Markup:
-    in_ms = any(comparison.unit == "ms" for comparison in part.comparisons)
-    return both(*(messages.asked(part.rule, language, in_ms) for language in LANGUAGES))
+    return lambda value: both(messages.in_each(lambda language: say(value, language)))
 
 
 def number(value: float | None) -> str:
@@ -83,10 +58,21 @@ class Interval:
 
 
 def interval(of: Comparison | Row) -> Interval:
-    if of.value is None or of.low is None or of.high is None:
-        return Interval(number(of.value), "–")
-    width = of.high - of.low
-    usual = 0 if abs(of.value) >= 100 else 1 if abs(of.value) >= 10 else 2
+    return _interval(of.value, of.low, of.high)
+
+
+def ranked(of: Criterion, contender: str) -> Interval:
+    """What a contender comes to in a criterion; a count is exact and has no bounds."""
+    if of.exact:
+        return Interval(number(of.values.get(contender)), "")
+    return _interval(of.values.get(contender), *of.intervals.get(contender, (None, None)))
+
+
+def _interval(value: float | None, low: float | None, high: float | None) -> Interval:
+    if value is None or low is None or high is None:
+        return Interval(number(value), "–")
+    width = high - low
+    usual = 0 if abs(value) >= 100 else 1 if abs(value) >= 10 else 2
     decimals = min(3, max(usual, 1 - math.floor(math.log10(width)))) if width > 0 else usual
-    value, low, high = (f"{each:,.{decimals}f}".replace("-", "−") for each in (of.value, of.low, of.high))
-    return Interval(value, f"{low}–{high}" if of.low >= 0 else f"{low} … {high}")
+    shown, least, greatest = (f"{each:,.{decimals}f}".replace("-", "−") for each in (value, low, high))
+    return Interval(shown, f"{least}–{greatest}" if low >= 0 else f"{least} … {greatest}")

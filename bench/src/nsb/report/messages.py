@@ -1,18 +1,20 @@
 """The words of every report in the languages of its readers. Pure.
 
-`text` gives one message; `said` both; the functions below it make sentences out of values. What data say themselves (a check's sentence,
-the name of a contender or of a setting) stays as the run recorded it.
+`text` gives one message, `said` both, `own` one language's of both; the functions below them make sentences out of values. What data say
+themselves (a check's sentence, the name of a contender or of a setting) stays as the run recorded it. charts_words.py has those of charts.
 """
 
 from __future__ import annotations
 
-from typing import Literal, get_args
+from collections.abc import Callable
+from typing import Literal, get_args, overload
 
 from nsb.claims import (
     ArithmeticRule,
     CapRule,
     CodeRule,
     FigureRule,
+    Judged,
     LimitRule,
     MarginRule,
     NoWinnerRule,
@@ -24,6 +26,7 @@ from nsb.claims import (
     SlopeRule,
 )
 from nsb.model import METRIC_UNITS, Metric
+from nsb.report.charts_words import CHARTS
 
 Language = Literal["en", "ko"]
 LANGUAGES: tuple[Language, ...] = get_args(Language)
@@ -47,8 +50,8 @@ MESSAGES: dict[str, tuple[str, str]] = {
         "이 측정으로는 알 수 없습니다. 판정 보류는 같다는 뜻이 아닙니다.",
     ),
     "verdict_means.NOT_MEASURED": (
-        "A contender, a scenario or a count that it needs is not in this run.",
-        "필요한 측정 대상, 시나리오 또는 집계가 이 측정에 없습니다.",
+        "A contender, a scenario or a count that it needs is not in this run, or the run is of another profile.",
+        "필요한 측정 대상, 시나리오 또는 집계가 이 측정에 없거나, 다른 프로필의 측정입니다.",
     ),
     # --- reasons ----------------------------------------------------------------------------------------------------
     "reason.too_few_rounds": ("too few rounds", "라운드 수 부족"),
@@ -62,6 +65,8 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "reason.not_sustained": ("the rate was not sustained", "요청률을 감당하지 못함"),
     "reason.noisy_machine": ("noisy machine", "장비 잡음"),
     "reason.invalid": ("invalid cells", "무효인 셀"),
+    "reason.needs_1cpu": ("it needs a run of profile 1cpu", "1cpu 프로필 측정 필요"),
+    "reason.needs_ncpu": ("it needs a run of profile ncpu", "ncpu 프로필 측정 필요"),
     "reason.no_contender": ("no such contender in the run", "측정 대상 없음"),
     "reason.no_scenario": ("no such scenario in the run", "시나리오 없음"),
     "reason.no_code": ("the code was not counted", "코드 집계 없음"),
@@ -109,6 +114,14 @@ MESSAGES: dict[str, tuple[str, str]] = {
         "Too many cells broke a validity check and do not count.",
         "유효성 검사를 통과하지 못해 쓸 수 없는 셀이 많습니다.",
     ),
+    "reason_means.needs_1cpu": (
+        "It is about one core and one worker, and this run has more.",
+        "코어 하나와 워커 하나에 관한 주장인데, 이 측정은 그보다 많이 썼습니다.",
+    ),
+    "reason_means.needs_ncpu": (
+        "It is about several cores, and this run has one for each service.",
+        "여러 코어에 관한 주장인데, 이 측정에서는 서비스마다 코어 하나만 썼습니다.",
+    ),
     "reason_means.no_contender": ("A contender that it names was not in this run.", "주장에 나오는 측정 대상이 이 측정에 없었습니다."),
     "reason_means.no_scenario": ("A scenario that it needs was not in this run.", "필요한 시나리오가 이 측정에 없었습니다."),
     "reason_means.no_code": (
@@ -153,7 +166,6 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "metric.lines": ("lines of code", "코드 줄 수"),
     "metric.complexity": ("cyclomatic complexity", "순환 복잡도"),
     "metric.functions": ("functions", "함수 수"),
-    "metric.files": ("files", "파일 수"),
     "unit.CPU µs/request": ("CPU µs/request", "CPU µs/요청"),
     "unit.requests/s": ("requests/s", "요청/s"),
     "unit.p50 ms": ("p50 ms", "p50 ms"),
@@ -170,7 +182,6 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "unit.lines": ("lines", "줄"),
     "unit.paths": ("paths", "경로"),
     "unit.functions": ("functions", "함수"),
-    "unit.complexity": ("paths", "경로"),
     "unit.requests": ("requests", "요청"),
     "unit.by": ("{unit} by {tool}", "{unit} ({tool})"),
     # --- rules: what is asked, and how it is decided ----------------------------------------------------------------
@@ -278,6 +289,7 @@ MESSAGES: dict[str, tuple[str, str]] = {
         "{over} ÷ {under} = {said}, 허용 범위 {margin}",
     ),
     "asks.arithmetic_product": ("{over} is {said}, within {margin}", "{over} = {said}, 허용 범위 {margin}"),
+    "asks.profile": ("in a run of profile {profile}", "{profile} 프로필 측정에서"),
     "asks.no_single_winner": ("no contender is best or equal in everything", "모든 면에서 가장 좋거나 같은 측정 대상은 없음"),
     # --- scope ------------------------------------------------------------------------------------------------------
     "scope": (
@@ -366,7 +378,6 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "head.verdict": ("verdict", "판정"),
     "head.claim": ("claim", "주장"),
     "head.criterion": ("criterion", "항목"),
-    "head.best": ("best", "가장 좋음"),
     "head.runtime": ("runtime", "런타임"),
     "head.framework": ("framework", "프레임워크"),
     "head.driver": ("driver", "드라이버"),
@@ -398,7 +409,7 @@ MESSAGES: dict[str, tuple[str, str]] = {
         "1라운드입니다. ±는 신뢰구간이 아니라 측정 구간 전반과 후반의 차이이며, 이것만으로는 판정하지 않습니다.",
     ),
     "legend.limit": (
-        "The word below a figure is what held it back (cpu, threads, loop, pool, database, upstream, generator); "
+        "The word below a figure is what held it back (cpu, threads, loop, carriers, pool, database, upstream, generator); "
         "none, or offered, is the load itself.",
         "값 아래의 단어는 무엇이 한계였는지를 나타냅니다. "
         "‘제시한 부하’(offered)이거나 비어 있으면 막은 것이 없고 부하가 거기까지였다는 뜻입니다.",
@@ -425,8 +436,8 @@ MESSAGES: dict[str, tuple[str, str]] = {
         "예정 시각 기준 지연 시간은 1 ms 단위인 k6의 시계로 재므로 ±도 그보다 세밀할 수 없습니다.",
     ),
     "legend.second": (
-        "By {name}: where k6 was the limit, the same load came once more from {tool}, which needs less CPU per request.",
-        "{name}: k6가 한계였던 곳에서는 요청당 CPU를 덜 쓰는 {tool}로 같은 부하를 한 번 더 걸었습니다.",
+        "By {name}: where k6 was full, the same load came once more from {tool}, which needs less CPU per request.",
+        "{name}: k6가 한계에 닿은 곳에서는 요청당 CPU를 덜 쓰는 {tool}로 같은 부하를 한 번 더 걸었습니다.",
     ),
     "legend.not_again": (
         "{scenario} was not measured again with {tool}: {why}",
@@ -586,6 +597,13 @@ MESSAGES: dict[str, tuple[str, str]] = {
         "다른 대상에 지배되지 않는 것들입니다. 지배한다는 것은 어떤 항목에서 더 낫고, 알려진 범위에서 뒤지는 항목이 없다는 뜻입니다.",
     ),
     "page.by_criterion": ("By criterion", "항목별로 보기"),
+    "page.criterion_hint": (
+        "Means over the rounds, below each its own 95 % t interval. Whether two differ is judged by pairs, round by round, not by these "
+        "intervals. Counts of code are exact. ◆: none was shown to be better, "
+        "and another one to be worse. †: could not sustain the rate.",
+        "라운드의 평균이고, 아래는 각자의 95% t 신뢰구간입니다. 우열은 이 구간이 아니라 라운드별로 짝지어 판정합니다. 코드 집계에는 "
+        "오차가 없습니다. ◆는 더 나은 대상이 없고 이보다 못한 대상은 있다는 뜻이고, †는 요청률을 감당하지 못했다는 뜻입니다.",
+    ),
     "page.better_in": ("{name} is better than {other} in {n}", "{name} › {other}: {n}개 항목에서 나음"),
     "page.tied": ("No difference was found in {n}", "차이가 보이지 않은 항목 {n}개"),
     "page.not_compared": ("Could not be compared", "비교할 수 없음"),
@@ -656,6 +674,7 @@ MESSAGES: dict[str, tuple[str, str]] = {
         "Listed is every check that did not pass. All checks with what they looked at are in cells.jsonl.",
         "통과하지 못한 검사만 적었습니다. 모든 검사와 그 입력은 cells.jsonl에 있습니다.",
     ),
+    **CHARTS,
 }  # fmt: skip
 """Key → (English, Korean), with the same placeholders in both."""
 
@@ -666,13 +685,38 @@ def text(key: str, language: Language, **values: object) -> str:
 
 
 def said(key: str, **values: object) -> Said:
-    """The message in both languages, with the same values."""
-    return Said(en=text(key, "en", **values), ko=text(key, "ko", **values))
+    """The message in both languages, with the same values; one that is Said itself lends each its own."""
+    return in_each(lambda language: text(key, language, **{name: own(value, language) for name, value in values.items()}))
+
+
+def in_each(say: Callable[[Language], str]) -> Said:
+    """What is said in each language."""
+    return Said(en=say("en"), ko=say("ko"))
+
+
+@overload
+def own(value: Said, language: Language) -> str: ...
+@overload
+def own(value: object, language: Language) -> object: ...
+def own(value: object, language: Language) -> object:
+    """Of a Said the sentence in that language, of anything else itself."""
+    return getattr(value, language) if isinstance(value, Said) else value
+
+
+def word(prefix: str, name: str) -> Said:
+    """A word of data; as the data have it where there is no message."""
+    return said(f"{prefix}.{name}") if f"{prefix}.{name}" in MESSAGES else Said(en=name, ko=name)
+
+
+def criterion(scenario: str | None, metric: str) -> Said:
+    """What contenders are ranked by."""
+    found = word("metric", metric)
+    return found if scenario is None else in_each(lambda language: f"{scenario} · {own(found, language)}")
 
 
 def unit(name: str, language: Language) -> str:
     """A unit as it is printed; one that data bring along and that has no words here stays as it is."""
-    return text(f"unit.{name}", language) if f"unit.{name}" in MESSAGES else name
+    return own(word("unit", name), language)
 
 
 def unit_of(metric: Metric, language: Language) -> str:
@@ -713,6 +757,11 @@ def _commit(whole: str) -> str:
 def asked(rule: Rule, language: Language, in_ms: bool = False) -> str:
     """What a part of a claim asks, in a line without a full stop. `in_ms`: latency is compared there as a difference in ms."""
     return text(f"asks.{_asks(rule)}", language, **_asked(rule, language, in_ms))
+
+
+def asked_of(part: Judged, language: Language) -> str:
+    """The same of a part that was judged."""
+    return asked(part.rule, language, any(comparison.unit == "ms" for comparison in part.comparisons))
 
 
 def _asks(rule: Rule) -> str:

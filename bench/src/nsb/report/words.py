@@ -38,6 +38,11 @@ def figure(entry: Entry | Second) -> str:
     return text + ("?" if entry.doubtful else "")
 
 
+def unsustained(entry: Entry | Second) -> bool:
+    """Whether its figure is the answers per second that it reached, since it could not sustain the rate."""
+    return entry.status == "censored" and entry.model == "open"
+
+
 def spread(entry: Entry | Second) -> str:
     """`±4.0%`, of latency `±1 ms`, and how many rounds stand behind it where they are fewer than were measured."""
     if entry.figure is None or entry.figure.bound or entry.figure.half_width is None:
@@ -125,7 +130,7 @@ def _tools(table: Table) -> dict[str, str]:
 
 
 def _not_again(table: Table) -> list[tuple[str, str, str]]:
-    """Scenarios that could not be measured again where k6 was the limit, and why."""
+    """Scenarios that could not be measured again where k6 was full, and why."""
     found = [(e.scenario, e.second) for e in table.entries if e.second is not None and e.second.status == "unsupported"]
     return list(dict.fromkeys((scenario, second.tool, "; ".join(second.reasons)) for scenario, second in found))
 

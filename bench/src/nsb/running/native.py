@@ -350,7 +350,7 @@ class Runner:
     """Measures the cells of a plan, one at a time."""
 
     def __init__(self, plan: Plan, stage: Stage, journal: Journal, k6_program: Path, oha_: oha.Generator | None = None) -> None:
-        """`oha_`: measures closed cells again where k6 was the limit; None where no scenario of the plan is one of those."""
+        """`oha_`: measures closed cells again where k6 was full; None where no scenario of the plan is one of those."""
         self.plan = plan
         self.stage = stage
         self.journal = journal
@@ -563,7 +563,7 @@ class Runner:
         load = self._summary(summary, code)
         observation = self._observation(slot, timing, running, window, load, -1 if code is None else code)
         judgement = judge(observation)
-        again = self._oha if slot.scenario.measured_again and judgement.status == "censored" and judgement.limit == "generator" else None
+        again = self._oha if slot.scenario.measured_again and judgement.may_be_more else None
         figure = None if again is None else self._again(slot, timing, running, name, again)
         cell = self._cell(slot, attempt, timing, window, observation, judgement, started_at, time.monotonic() - began, name)
         told = [] if load is not None else [f"k6 said: {_in_one_line(generator.last_words(3)) or 'nothing'}"]
