@@ -167,3 +167,17 @@ def test_the_second_generator_is_asked_where_k6_was_full(
     nowhere = oha.Generator(None, "oha", "it is not here")
     session.measure(fakes.plan, fakes.stage, fakes.journal, fakes.k6, nowhere, {"schema": SCHEMA}, [], fakes.said)
     assert [one.second and one.second.reasons for one in cells(fakes)] == [["it is not here"] if asked else None]
+
+
+@pytest.mark.parametrize(("blocked_by", "holds", "patience_s"), [("carriers", "pool", 35.0), (None, "pool", 5.0), ("loop", None, 5.0)])
+def test_a_service_whose_workers_may_be_blocked_is_given_time_to_serve_what_is_queued(
+    made: Callable[..., Fakes], monkeypatch: pytest.MonkeyPatch, blocked_by: Any, holds: Any, patience_s: float
+) -> None:
+    fakes = made({"a": ""})
+    slow = Scenario(id="slow", why="", path="/hello", body="ok", model="closed", vus=300, hold_ms=100, holds=holds, headline="throughput")
+    contender = fakes.plan.contenders[0].model_copy(update={"blocked_by": blocked_by})
+    fakes.plan = replace(fakes.plan, scenarios=(slow,), contenders=(contender,))
+    waited: list[float] = []
+    monkeypatch.setattr(native.Runner, "_drain", lambda self, running, deadline_s: waited.append(deadline_s) or True)
+    fakes.measure()
+    assert waited[0] == patience_s

@@ -169,6 +169,12 @@ def test_who_pins_its_workers_on_a_slow_query_is_held_back_by_them(word: str) ->
     assert judgement.doubts == ["V4 100 answers for 300 users: latency is that of the first in the queue"]
 
 
+@pytest.mark.parametrize(("requests", "limit"), [(9, None), (12, "carriers"), (13, "carriers"), (14, "carriers"), (16, None)])
+def test_a_short_window_has_whole_holds_alone(requests: int, limit: str | None) -> None:
+    """2.8 s on one carrier: 14 holds of 200 ms, 13 where each takes 215 ms, and an edge cuts one off."""
+    assert judge(pinned(requests, workers=1, window_s=2.8)).limit == limit
+
+
 @pytest.mark.parametrize(
     ("requests", "changes", "limit"),
     [

@@ -188,6 +188,10 @@ class Scenario(Frozen):
         """How many requests the smallest declared station serves at once: the pool, or 200 threads."""
         return min(POOL_SIZE if self.holds == "pool" else SERVER_THREADS, self.vus)
 
+    def queue_s(self, contender: Contender, workers: int) -> float:
+        """How long what was sent may wait in a contender whose workers each hold keeps to itself, if it may be one (s)."""
+        return self.vus * self.hold_ms / 1000 / workers if self.holds and contender.blocked_by else 0.0
+
     @property
     def slowest_answer_s(self) -> float:
         """N·hold/servers: how long a user of a closed scenario waits where the smallest station is the cap (s)."""

@@ -195,7 +195,7 @@ def full_stations(o: Observation, load: Load) -> list[Limit]:
         full.append("pool")
     if use("database") >= FULL:
         full.append("database")
-    if o.blocked_by is not None and _workers_blocked(o, load, occupied, use("service"), least):
+    if o.blocked_by is not None and _workers_blocked(o, load, occupied, use("service")):
         full.append(o.blocked_by)
     if use("service") >= FULL:
         full.append("cpu")
@@ -211,19 +211,20 @@ def full_stations(o: Observation, load: Load) -> list[Limit]:
     return full
 
 
-def _workers_blocked(o: Observation, load: Load, occupied: float, cpu: float, least: float) -> bool:
+def _workers_blocked(o: Observation, load: Load, occupied: float, cpu: float) -> bool:
     """Whether each hold keeps an event loop or carrier to itself, and all of them are kept. Only of a contender that says that this may be.
 
     More holds at once than there are workers show that it does not happen. A hold of the handler's own surely blocks where it blocks at
     all, and leaves the CPU of its requests to be paid besides. One of a connection may be waited for without blocking: then the number of
-    holds has to be that of the workers itself, with CPU to spare and with requests that wait for their turn.
+    holds has to be that of the workers itself, as far as a window of whole holds can tell, with CPU to spare and with requests that wait
+    for their turn.
     """
     if o.holds is None or occupied > o.workers * (1 + burst_tolerance(o)):
         return False
     if o.holds == "loop":
         return (occupied + o.cpu_s.get("service", 0.0) / o.window_s) / o.workers >= FULL
     queued = (load.service.mean or 0.0) / 1000 >= QUEUED * o.hold_s
-    return occupied / o.workers >= least and cpu < FULL and queued
+    return occupied / o.workers >= FULL - burst_tolerance(o) and cpu < FULL and queued
 
 
 def _threads_busy(o: Observation, occupied: float) -> float:

@@ -23,7 +23,7 @@ from nsb.analysis.parse import Load, SummaryError, answered, load_summary
 from nsb.analysis.placement import Placement
 from nsb.analysis.starts import Start, cold, load_end
 from nsb.analysis.validity import Judgement, Observation, Stats, judge
-from nsb.model import SECOND_BOOT_S, Cell, Contender, Half, Latency, Reading, SecondFigure, Status, Timing, reading_times
+from nsb.model import SECOND_BOOT_S, Cell, Contender, Half, Latency, Reading, Scenario, SecondFigure, Status, Timing, reading_times
 from nsb.plan import Plan, Slot
 from nsb.running import k6, manifest, oha, starts
 from nsb.running.conformance.kernel import established
@@ -497,15 +497,19 @@ class Runner:
             reader.close()
         return answered
 
-    def _lost(self, running: Running) -> str | None:
-        """Why a service that was under load is of no more use: it ended or hangs. It is ended then, and started again for its next cell."""
-        answered = self._drain(running, DRAIN_S)
+    def _lost(self, running: Running, scenario: Scenario) -> str | None:
+        """Why a service that was under load is of no more use: it ended or hangs. It is ended then, and started again for its next cell.
+
+        One whose workers may be blocked answers /stats when what is queued before it has been served: slow is not hanging.
+        """
+        patience_s = DRAIN_S + scenario.queue_s(running.contender, self.plan.workers)
+        answered = self._drain(running, patience_s)
         code = running.process.exit_code
         if code is not None:
             why = f"the service ended with {code}: {running.process.last_words()}"
         elif not answered:
             stopped = "somebody stopped it (SIGSTOP)" if running.process.stopped else "it hangs"
-            why = f"{stopped}: /stats had no answer for {DRAIN_S:.0f} s after the load"
+            why = f"{stopped}: /stats had no answer for {patience_s:.0f} s after the load"
         else:
             return None
         running.process.end(0)  # its workers may be there still
@@ -557,7 +561,7 @@ class Runner:
         finally:
             reader.close()
             generator.end(0.5)  # it has ended, or is too late, or the run was interrupted
-        lost = self._lost(running)
+        lost = self._lost(running, slot.scenario)
         if lost is not None:
             return self._empty(slot, attempt, "failed", lost)
         load = self._summary(summary, code)
@@ -592,7 +596,7 @@ class Runner:
                 code = process.wait(20)
             finally:
                 process.end(0.5)
-            lost = self._lost(running)
+            lost = self._lost(running, slot.scenario)
             if lost is not None:
                 return none("failed", lost)
             if code != 0:
