@@ -81,3 +81,4 @@ lock:
     uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header --no-annotate --python-version 3.11 bench/pyproject.toml -o bench/requirements.lock
     uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header --no-annotate --python-version 3.11 --group bench/pyproject.toml:dev bench/pyproject.toml -c bench/requirements.lock -o bench/requirements-dev.lock
     uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header --no-annotate --python-version 3.11 --group bench/pyproject.toml:just -o bench/requirements-just.lock
+    uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header --no-annotate --python-version 3.11 --group bench/pyproject.toml:jdk21 -o bench/requirements-jdk21.lock

@@ -378,7 +378,7 @@ def _runnable(work: Workshop, plan: plans.Plan) -> tuple[list[str], dict[str, st
     runnable: list[str] = []
     left_out: dict[str, str] = {}
     for contender in plan.contenders:
-        lacks = work.lacks(work.registry.services[contender.service])
+        lacks = work.provide(work.needs(contender), _say)
         if lacks:
             left_out[contender.id] = "; ".join(lacks)
         else:
@@ -654,6 +654,7 @@ def doctor() -> None:
     for name in registry.tools:
         found = work.found.get(name)
         text = f"{found.version} ({found.path})" if isinstance(found, Found) else work.missing[name].sentence
+        text += "" if found or not work.can_fetch(name) else "; else it is fetched when a contender needs it"
         console.print(f"  {name:8} {text}", markup=False)
     lacking = 0
     try:
@@ -662,7 +663,7 @@ def doctor() -> None:
         console.print(f"  database {error}", markup=False)
         lacking += 1
     for contender in [c for c in registry.contenders.values() if c.copy_of is None]:
-        lacks = work.lacks(registry.services[contender.service])
+        lacks = work.lacks(work.needs(contender))
         lacking += bool(lacks) and contender.default
         console.print(f"{contender.id:16} {'can run' if not lacks else 'cannot run: ' + '; '.join(lacks)}", markup=False)
     if "go" not in work.found:
@@ -695,7 +696,7 @@ def up(
     plan = _plan(registry, "smoke", contender, "default", None, 0, profile)
     work = workshop(ROOT, registry)
     chosen_ = plan.contenders[0]
-    lacks = work.lacks(registry.services[chosen_.service])
+    lacks = work.provide(work.needs(chosen_), _say)
     if lacks:
         raise Refused("; ".join(lacks))
     if not port_is_free(port):

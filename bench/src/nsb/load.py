@@ -11,7 +11,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from nsb.claims import Article, CapRule, Claim, Claims, Name, Rule, SlopeRule
-from nsb.model import Contender, Frozen, Registry, Scenario, Service, Tier, Tool, twin_id
+from nsb.model import Contender, Frozen, Registry, Scenario, Service, Tier, Tool, tools_named, twin_id
 
 T = TypeVar("T")
 ModelT = TypeVar("ModelT", bound=BaseModel)
@@ -121,6 +121,9 @@ def _list(kind: type[EntryT], data: Mapping[str, Any], key: str, file: str, mist
 def _references(registry: Registry, root: Path) -> list[str]:
     """What one entry says of another must be there."""
     mistakes: list[str] = []
+    for name, tool in registry.tools.items():
+        unknown = [other for other in tools_named(tool.fetch) if other not in registry.tools]
+        mistakes += [f"contenders.toml: tool.{name}.fetch: no tool is named {other}" for other in unknown]
     for name, service in registry.services.items():
         where = f"contenders.toml: service.{name}"
         mistakes += [f"{where}.needs: no tool is named {tool}" for tool in service.needs if tool not in registry.tools]
@@ -132,6 +135,7 @@ def _references(registry: Registry, root: Path) -> list[str]:
         mistakes += [f"scenarios.toml: scenario[{scenario.id}].not_in: no tier is named {tier}" for tier in unknown]
     for contender in registry.contenders.values():
         where = f"contenders.toml: contender[{contender.id}]"
+        mistakes += [f"{where}.run: no tool is named {tool}" for tool in contender.tools if tool not in registry.tools]
         if contender.service not in registry.services:
             mistakes.append(f"{where}.service: no service is named {contender.service}")
         if contender.twin_of is not None:

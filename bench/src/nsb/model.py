@@ -6,7 +6,7 @@ import contextlib
 import json
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
@@ -40,13 +40,17 @@ class Frozen(BaseModel):
 
 
 class Tool(Frozen):
-    """A program that the machine must have; found by the first candidate whose version is at least `least`."""
+    """A program that the machine must have; found by the first candidate whose version is at least `least`, and of `most` at the most."""
 
     candidates: list[str] = Field(min_length=1)
     version_arguments: list[str]
     version_pattern: str
     least: str = Field(pattern=r"^\d+(\.\d+)*$")
+    most: str | None = Field(default=None, pattern=r"^\d+(\.\d+)*$")
+    """Compared by as many numbers as it has: 21 lets 21.0.8 pass."""
     install: str
+    fetch: list[list[str]] = []
+    """Commands that bring it to one of the candidates where none is found, so that a machine need not have it."""
 
     @field_validator("version_pattern")
     @classmethod
@@ -76,6 +80,11 @@ class Service(Frozen):
     """Globs in its folder that name the sources of the running program, whose size is told beside the results; `!` leaves out again."""
     bare: list[str] | None = None
     """Starts a bare program of the same framework that answers /hello on $PORT (`just bare`); each contender's environment is passed on."""
+
+
+def tools_named(commands: Iterable[Sequence[str]]) -> list[str]:
+    """Ids of the tools whose path the commands ask for by {tool.ID}, each once."""
+    return list(dict.fromkeys(name for command in commands for part in command for name in re.findall(r"\{tool\.([\w-]+)\}", part)))
 
 
 def twin_id(name: str) -> str:
@@ -115,6 +124,11 @@ class Contender(Frozen):
     plant: Plant | None = None
     twin_of: str | None = None
     """The same program with the same settings, started a second time: what differs between the two is noise. Made by `load`."""
+
+    @property
+    def tools(self) -> list[str]:
+        """Ids of the tools that its run command names."""
+        return tools_named([self.run])
 
     @property
     def copy_of(self) -> str | None:

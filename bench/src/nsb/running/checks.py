@@ -73,7 +73,7 @@ def _command(command: Sequence[str], folder: Path) -> str | None:
 
 def _service(work: Workshop, name: str) -> str | None:
     service = work.registry.services[name]
-    lacks = work.lacks(service)
+    lacks = work.provide(service.needs, lambda _: None)
     if lacks:
         return "; ".join(lacks)
     _, failed = build(work, [name], lambda _: None)

@@ -105,9 +105,8 @@ def build(workshop: Workshop, services: Sequence[str], say: Callable[[str], None
 def _products(workshop: Workshop, name: str) -> list[Path]:
     """The files that the run commands of a service's contenders name inside its folder."""
     service = workshop.registry.services[name]
-    folder = str(workshop.root / service.folder)
     runs = [c.run for c in workshop.registry.contenders.values() if c.service == name]
-    return [Path(part) for run in runs for part in workshop.fill(run, service) if part.startswith(folder)]
+    return [Path(part) for run in runs for part in workshop.fill([p for p in run if p.startswith("{folder}")], service)]
 
 
 # --- conformance -----------------------------------------------------------------------------------------------------
@@ -173,6 +172,7 @@ class PassedBefore:
         root = self._workshop.root
         digest = hashlib.sha256(self._workshop.fingerprint(self._workshop.registry.services[contender.service]).encode())
         digest.update(contender.model_dump_json().encode())
+        digest.update(" ".join(self._workshop.found[tool].version for tool in contender.tools).encode())
         digest.update((root / "CONTRACT.md").read_bytes())
         for file in sorted((root / "bench/src/nsb/running/conformance").glob("*.py")):
             digest.update(file.read_bytes())
@@ -367,8 +367,8 @@ def standing(plan: Plan, workshop: Workshop) -> dict[str, Any]:
 
 
 def tools_used(plan: Plan, workshop: Workshop) -> dict[str, str]:
-    """Tool → version, of those that the plan's services, k6 and the upstream are built with."""
-    used = {"go", *(tool for c in plan.contenders for tool in workshop.registry.services[c.service].needs)}
+    """Tool → version, of those that the plan's contenders are built and run with, and k6 and the upstream built."""
+    used = {"go", *(tool for contender in plan.contenders for tool in workshop.needs(contender))}
     return {name: found.version for name, found in sorted(workshop.found.items()) if name in used}
 
 

@@ -11,11 +11,11 @@ _CODE = {".java", ".go", ".rs", ".py", ".js", ".kt"}
 
 
 def part(root: Path, registry: Registry, name: str) -> list[tuple[str, str]]:
-    """Path and text of each file whose stem is `name` in any casing, in the registry's order."""
+    """Path and text of each file whose stem is `name` in any casing, in the registry's order; of services that share a folder once."""
     return [
         (path, (root / path).read_text(encoding="utf-8"))
-        for service in registry.proper_services.values()
-        for path in sources(root, service.folder)
+        for folder in dict.fromkeys(service.folder for service in registry.proper_services.values())
+        for path in sources(root, folder)
         if Path(path).suffix in _CODE and Path(path).stem.lower() == name.lower()
     ]
 

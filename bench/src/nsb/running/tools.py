@@ -9,11 +9,11 @@ import re
 import shutil
 import subprocess
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from nsb.model import Registry, Service, Tool
+from nsb.model import Contender, Registry, Service, Tool, tools_named
 from nsb.running.process import ProcessError, run
 
 
@@ -36,24 +36,31 @@ def version_tuple(text: str) -> tuple[int, ...]:
     return tuple(int(part) for part in text.split("."))
 
 
-def find(name: str, tool: Tool, environment: Mapping[str, str] = os.environ) -> Found | Missing:
-    """The first candidate that runs and is new enough."""
+def find(name: str, tool: Tool, environment: Mapping[str, str] = os.environ, root: Path = Path()) -> Found | Missing:
+    """The first candidate that runs and has a version that fits; {root} in a candidate is the repository."""
     seen: list[str] = []
-    for path in _candidates(tool.candidates, environment):
+    for path in _candidates(tool.candidates, environment, root):
         version = _version(path, tool)
         if version is None:
             continue
-        if version_tuple(version) >= version_tuple(tool.least):
+        if _fits(version_tuple(version), tool):
             return Found(path, version)
         seen.append(f"{path} is {version}")
-    why = f"too old: {'; '.join(seen)}" if seen else "not found"
-    return Missing(f"{name} {tool.least} or newer: {why}; {tool.install}")
+    why = f"{'too old' if tool.most is None else 'not this one'}: {'; '.join(seen)}" if seen else "not found"
+    wanted = f"{tool.least} or newer" if tool.most is None else " to ".join(dict.fromkeys([tool.least, tool.most]))
+    return Missing(f"{name} {wanted}: {why}; {tool.install}")
 
 
-def _candidates(candidates: Sequence[str], environment: Mapping[str, str]) -> list[str]:
+def _fits(version: tuple[int, ...], tool: Tool) -> bool:
+    most = version_tuple(tool.most) if tool.most is not None else version
+    return version >= version_tuple(tool.least) and version[: len(most)] <= most
+
+
+def _candidates(candidates: Sequence[str], environment: Mapping[str, str], root: Path) -> list[str]:
     paths: list[str] = []
     for candidate in candidates:
         text = re.sub(r"\$(\w+)", lambda match: environment.get(match[1], ""), candidate)
+        text = text.replace("{root}", glob.escape(str(root)))
         if candidate.startswith("$") and text.startswith("/bin/"):
             continue  # the variable is not set
         if "/" not in text:
@@ -82,17 +89,54 @@ class Workshop:
     found: dict[str, Found]
     missing: dict[str, Missing]
 
-    def lacks(self, service: Service) -> list[str]:
-        """A sentence for each tool that the service needs and the machine has not."""
-        return [self.missing[tool].sentence for tool in service.needs if tool in self.missing]
+    def needs(self, contender: Contender) -> list[str]:
+        """The tools that build its service, and those that run it."""
+        return list(dict.fromkeys([*self.registry.services[contender.service].needs, *contender.tools]))
+
+    def lacks(self, needs: Iterable[str]) -> list[str]:
+        """A sentence for each of the tools that the machine neither has nor can be given."""
+        return [self.missing[tool].sentence for tool in needs if tool in self.missing and not self.can_fetch(tool)]
+
+    def can_fetch(self, name: str) -> bool:
+        """Whether a tool that is missing can be brought by what is here."""
+        commands = self.registry.tools[name].fetch
+        return bool(commands) and all(tool in self.found for tool in tools_named(commands))
+
+    def provide(self, needs: Sequence[str], say: Callable[[str], None]) -> list[str]:
+        """Fetches those of the tools that are missing; a sentence for each that is lacked then."""
+        lacking = self.lacks(needs)
+        for name in needs if not lacking else []:
+            if name in self.missing:
+                lacking += self._fetch(name, say)
+        return lacking
+
+    def _fetch(self, name: str, say: Callable[[str], None]) -> list[str]:
+        tool = self.registry.tools[name]
+        log = self.root / ".tools" / "built" / f"{name}.log"
+        log.unlink(missing_ok=True)
+        try:
+            for step in tool.fetch:
+                _run_step(name, [_fill(part, self._values()) for part in step], log, say, os.environ, self.root)
+        except BuildError as error:
+            return [f"{self.missing[name].sentence}; or let it be fetched, which failed: {error}"]
+        now = find(name, tool, root=self.root)
+        if isinstance(now, Missing):
+            return [f"{now.sentence}; what was fetched is none"]
+        self.found[name] = now
+        del self.missing[name]
+        return []
 
     def fill(self, command: Sequence[str], service: Service, workers: int = 1) -> list[str]:
         """A command of contenders.toml with its placeholders filled."""
-        values = {"root": str(self.root), "folder": str(self.root / service.folder), "workers": str(workers)}
+        values = {**self._values(), "folder": str(self.root / service.folder), "workers": str(workers)}
+        return [_fill(part, values) for part in command]
+
+    def _values(self) -> dict[str, str]:
+        values = {"root": str(self.root)}
         for name, tool in self.found.items():
             values[f"tool.{name}"] = tool.path
             values[f"home.{name}"] = str(Path(tool.path).resolve().parent.parent)
-        return [_fill(part, values) for part in command]
+        return values
 
     def environment(self, service: Service) -> dict[str, str]:
         values = self.fill(list(service.build_environment.values()), service)
@@ -107,18 +151,9 @@ class Workshop:
 
     def run_steps(self, name: str, steps: Sequence[Sequence[str]], log: Path, say: Callable[[str], None]) -> float:
         service = self.registry.services[name]
-        log.parent.mkdir(parents=True, exist_ok=True)
         began = time.monotonic()
         for step in steps:
-            command = self.fill(step, service)
-            say(f"{name}: {' '.join([Path(command[0]).name, *command[1:]])}")
-            try:
-                code = run(name, command, log, self.environment(service), self.root / service.folder)
-            except ProcessError as error:
-                raise BuildError(str(error)) from None
-            if code != 0:
-                tail = "\n".join(log.read_text(encoding="utf-8", errors="replace").strip().splitlines()[-25:])
-                raise BuildError(f"{name}: `{' '.join(step)}` ended with {code}; the end of {log}:\n{tail}")
+            _run_step(name, self.fill(step, service), log, say, self.environment(service), self.root / service.folder)
         return time.monotonic() - began
 
     def fingerprint(self, service: Service) -> str:
@@ -130,6 +165,21 @@ class Workshop:
         for tool in service.needs:
             digest.update(f"{tool} {self.found[tool].version}\0".encode() if tool in self.found else b"-")
         return digest.hexdigest()
+
+
+def _run_step(
+    name: str, command: Sequence[str], log: Path, say: Callable[[str], None], environment: Mapping[str, str], folder: Path
+) -> None:
+    """Raises BuildError with the last words of a command that fails."""
+    log.parent.mkdir(parents=True, exist_ok=True)
+    say(f"{name}: {' '.join([Path(command[0]).name, *command[1:]])}")
+    try:
+        code = run(name, command, log, environment, folder)
+    except ProcessError as error:
+        raise BuildError(str(error)) from None
+    if code != 0:
+        tail = "\n".join(log.read_text(encoding="utf-8", errors="replace").strip().splitlines()[-25:])
+        raise BuildError(f"{name}: `{' '.join(command)}` ended with {code}; the end of {log}:\n{tail}")
 
 
 def sources(root: Path, folder: str) -> list[str]:
@@ -157,7 +207,7 @@ def _fill(text: str, values: Mapping[str, str]) -> str:
 
 def workshop(root: Path, registry: Registry) -> Workshop:
     """Looks for every tool of the registry."""
-    looked = {name: find(name, tool) for name, tool in registry.tools.items()}
+    looked = {name: find(name, tool, root=root) for name, tool in registry.tools.items()}
     return Workshop(
         root,
         registry,
