@@ -379,8 +379,9 @@ def _runnable(work: Workshop, plan: plans.Plan) -> tuple[list[str], dict[str, st
     left_out: dict[str, str] = {}
     for contender in plan.contenders:
         lacks = work.lacks(work.registry.services[contender.service])
-        if lacks:
-            left_out[contender.id] = "; ".join(lacks)
+        same = contender.nothing_of_its_own(plan.workers)
+        if lacks or same:
+            left_out[contender.id] = "; ".join([*lacks, *([same] if same else [])])
         else:
             runnable.append(contender.id)
     return runnable, left_out
