@@ -52,6 +52,7 @@ def made(contender: Contender, runtime: dict[str, Any]) -> Manifest:
         seen=SEEN.model_copy(update={"environment": environment}),
         worker_processes=contender.worker_processes,
         own_environment=contender.environment,
+        differs=contender.differs,
     )
 
 
@@ -195,6 +196,69 @@ def test_a_remainder_of_the_pool_belongs_to_the_first_workers(cast: dict[str, Ma
     assert fairness.asymmetries({"python": one}, GRANTED.model_copy(update={"workers": 4})) == []
 
 
+# --- differences on purpose -------------------------------------------------------------------------------------------
+
+
+def declared(one: Manifest, *settings: str) -> Manifest:
+    return one.model_copy(update={"differs": dict.fromkeys(settings, "for that it stands")})
+
+
+@pytest.mark.parametrize(
+    ("part", "name", "value"),
+    [
+        ("said", "server_threads", 3000),
+        ("said", "runtime_version", "21.0.8"),
+        ("said", "driver_version", "8.2.0"),
+        ("said", "keep_alive_s", 5),
+        ("said", "max_connections", 8192),
+    ],
+)
+def test_a_declared_difference_is_no_asymmetry_and_the_only_one_allowed(
+    cast: dict[str, Manifest], part: str, name: str, value: Any
+) -> None:
+    other = bent(cast["java-vt"], part, name, value)
+    assert fairness.asymmetries({**cast, "other": declared(other, name)}, GRANTED) == []
+    unlike = fairness.asymmetries({**cast, "other": declared(bent(other, "said", "backlog", 511), name)}, GRANTED)
+    assert [(each.one, each.value) for each in unlike] == [("other", "511")]
+
+
+@pytest.mark.parametrize(
+    ("setting", "sentence"),
+    [
+        ("workers", "workers (/runtime, C64): second is declared to differ, and has 1 as the contract has"),
+        ("max_connections", "connections at most (/runtime, C62): second is declared to differ, and has no limit as the contract has"),
+        ("runtime_version", "runtime version (/runtime, C3): second is declared to differ, and has 3.13.9 as python has"),
+        ("concurrency_model", "second is declared to differ, and has uvloop event loop per process as python has"),
+        ("pool_size", "pool size (/runtime, C60): second is declared to differ, and has 150 as the contract has"),
+    ],
+)
+def test_a_declared_difference_that_is_not_there_is_an_asymmetry(cast: dict[str, Manifest], setting: str, sentence: str) -> None:
+    python = bent(bent(cast["python"], "said", "runtime_version", "3.13.9"), "said", "concurrency_model", "uvloop event loop per process")
+    (unlike,) = fairness.asymmetries({**cast, "python": python, "second": declared(python, setting)}, GRANTED)
+    assert unlike.sentence.endswith(sentence)
+    assert unlike.sentence in fairness.refusal([unlike])
+
+
+def test_where_nobody_has_the_usual_value_a_declaration_may_be_true(cast: dict[str, Manifest]) -> None:
+    assert fairness.asymmetries({"python": declared(cast["python"], "concurrency_model", "runtime_version")}, GRANTED) == []
+
+
+def test_a_single_worker_holds_the_whole_pool(cast: dict[str, Manifest]) -> None:
+    two = GRANTED.model_copy(update={"workers": 2})
+    one = declared(cast["python"], "workers")
+    assert fairness.asymmetries({"one": one}, two) == []
+    (unlike,) = fairness.asymmetries({"one": bent(one, "seen", "pool_shares", [75, 75])}, two)
+    assert (unlike.setting, unlike.value, unlike.other_value) == ("pool by process", "75 + 75", "150")
+
+
+def test_the_database_sees_the_pool_that_is_declared(cast: dict[str, Manifest]) -> None:
+    none = declared(bent(cast["go"], "said", "pool_size", 0), "pool_size")
+    without = none.model_copy(update={"seen": none.seen.model_copy(update={"connections": 0, "pool_shares": None})})
+    assert fairness.asymmetries({**cast, "without": without}, GRANTED) == []
+    (unlike,) = fairness.asymmetries({**cast, "without": bent(without, "seen", "connections", 3)}, GRANTED)
+    assert unlike.sentence == "pool open (database, C60): without has 3, its own pool has 0"
+
+
 def test_a_service_that_leaves_something_out_is_no_manifest() -> None:
     told = {**RUNTIMES["go"], "settings": {k: v for k, v in RUNTIMES["go"]["settings"].items() if k != "backlog"}}
     with pytest.raises(ValueError, match="does not tell backlog"):
@@ -333,6 +397,14 @@ def test_the_page_shows_what_is_equal_in_one_line_and_what_differs_by_contender(
     assert by_name["heap at most, MiB"]["java-vt"] == "1024"
     assert by_name["environment of its own"]["java-pt"] == "VIRTUAL_THREADS=false"
     assert by_name["statements per request of read (1 declared)"]["rust"] == "0.99"
+
+
+def test_the_page_gives_the_reason_of_a_difference_on_purpose(record: Record) -> None:
+    one = declared(bent(record.contenders["java-pt"], "said", "server_threads", 3000), "server_threads")
+    run = run_of(record.model_copy(update={"contenders": {**record.contenders, "java-pt": one}}))
+    page = "".join(report.section(table.make(run, []), run))
+    assert "On purpose, and so not compared:\n\n- java-pt, server threads 3000: for that it stands\n" in page
+    assert "refused" not in page
 
 
 def test_a_refused_run_says_in_its_page_why(record: Record) -> None:

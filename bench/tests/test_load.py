@@ -105,6 +105,8 @@ def test_mistakes_of_both_files_are_told_at_once_with_their_keys(tmp_path: Path)
         ('folder = "go"', 'folder = "nowhere"', "contenders.toml: service.go.folder"),
         ('service = "go"', 'service = "rust"', "contenders.toml: contender[go].service"),
         ('run = ["x"]', 'run = ["x"]\nunsupported = { nothing = "why" }', "contenders.toml: contender[go].unsupported"),
+        ('run = ["x"]', 'run = ["x"]\ndiffers = { colour = "why" }', "contenders.toml: contender[go].differs: no setting is named colour"),
+        ('run = ["x"]', 'run = ["x"]\nenvironment = { WORKERS = "one" }', "contenders.toml: contender[go].environment.WORKERS"),
     ],
 )
 def test_references_must_exist(tmp_path: Path, old: str, new: str, key: str) -> None:

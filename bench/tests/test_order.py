@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from nsb import plan
-from nsb.model import Contender, Registry
+from nsb.model import Contender, Registry, Scenario
 from nsb.running import session
 from nsb.running.session import Refused
 
@@ -34,6 +34,20 @@ def test_a_twin_counts_and_so_does_every_worker_process() -> None:
     forks = [contender("a", 1024, worker_processes=True)]
     assert forks[0].reserve_mib(4) == 4096
     assert contender("a", 1024).reserve_mib(4) == 1024
+
+
+def test_a_number_of_workers_that_is_declared_goes_before_the_one_granted() -> None:
+    one = contender("a", 1024, worker_processes=True).model_copy(
+        update={"environment": {"WORKERS": "1"}, "differs": {"workers": "one alone"}, "blocked_by": "loop"}
+    )
+    assert one.workers(4) == 1
+    assert one.reserve_mib(4) == 1024
+    assert one.nothing_of_its_own(4) is None
+    assert "profile ncpu" in (one.nothing_of_its_own(1) or "")
+    assert contender("b").nothing_of_its_own(1) is None
+    load = Scenario(id="s", why="", path="/x", body="", model="closed", vus=8, hold_ms=1000, holds="loop", headline="throughput")
+    assert load.queue_s(one, 4) == 8.0
+    assert load.queue_s(one.model_copy(update={"environment": {}}), 4) == 2.0
 
 
 def test_what_does_not_fit_even_alone_is_refused_with_the_remedy() -> None:

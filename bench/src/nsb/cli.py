@@ -378,7 +378,8 @@ def _runnable(work: Workshop, plan: plans.Plan) -> tuple[list[str], dict[str, st
     runnable: list[str] = []
     left_out: dict[str, str] = {}
     for contender in plan.contenders:
-        lacks = work.provide(work.needs(contender), _say)
+        same = contender.nothing_of_its_own(plan.workers)
+        lacks = [same] if same else work.provide(work.needs(contender), _say)
         if lacks:
             left_out[contender.id] = "; ".join(lacks)
         else:

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
+from nsb.analysis.fairness import DECLARED
 from nsb.claims import Article, CapRule, Claim, Claims, Name, Rule, SlopeRule
 from nsb.model import Contender, Frozen, Registry, Scenario, Service, Tier, Tool, tools_named, twin_id
 
@@ -144,6 +145,13 @@ def _references(registry: Registry, root: Path) -> list[str]:
             mistakes.append(f"contenders.toml: contender[{twin_id(contender.id)}].id: is the name of {contender.id}'s twin")
         if contender.plant is not None and contender.plant.of not in registry.contenders:
             mistakes.append(f"{where}.plant.of: no contender is named {contender.plant.of}")
+        mistakes += [
+            f"{where}.differs: no setting is named {setting}; known are {', '.join(DECLARED)}"
+            for setting in contender.differs
+            if setting not in DECLARED
+        ]
+        if not contender.environment.get("WORKERS", "1").isdecimal():
+            mistakes.append(f"{where}.environment.WORKERS: must be a whole number")
         mistakes += [
             f"{where}.unsupported: no scenario is named {scenario}"
             for scenario in contender.unsupported

@@ -117,6 +117,8 @@ class Contender(Frozen):
     """Part of the short run of `just test`."""
     unsupported: dict[str, str] = {}
     """Scenario id → why this contender cannot run it."""
+    differs: dict[str, str] = {}
+    """Setting of the fairness manifest → why this contender has another value than the others, on purpose."""
     memory_mib: int = Field(default=1024, gt=0)
     """What is set aside for it, or for each of its worker processes: generously above its measured peak, so that a run never swaps."""
     twinned: bool = False
@@ -135,9 +137,19 @@ class Contender(Frozen):
         """Of a control: the contender that it is compared with."""
         return self.twin_of or (self.plant.of if self.plant else None)
 
-    def reserve_mib(self, workers: int) -> int:
+    def workers(self, granted: int) -> int:
+        """How many it has where all are granted so many: its own environment goes first, as at its start."""
+        return int(self.environment.get("WORKERS", granted))
+
+    def nothing_of_its_own(self, granted: int) -> str | None:
+        """Why it would stand for nothing with so many workers granted; None where it does."""
+        if "workers" not in self.differs or self.workers(granted) != granted:
+            return None
+        return f"{granted} worker(s) are what all contenders have here: it stands for another number (profile ncpu, more cores)"
+
+    def reserve_mib(self, granted: int) -> int:
         """Memory to set aside for it (MiB)."""
-        return self.memory_mib * (workers if self.worker_processes else 1)
+        return self.memory_mib * (self.workers(granted) if self.worker_processes else 1)
 
 
 class Scenario(Frozen):
@@ -202,9 +214,9 @@ class Scenario(Frozen):
         """How many requests the smallest declared station serves at once: the pool, or 200 threads."""
         return min(POOL_SIZE if self.holds == "pool" else SERVER_THREADS, self.vus)
 
-    def queue_s(self, contender: Contender, workers: int) -> float:
+    def queue_s(self, contender: Contender, granted: int) -> float:
         """How long what was sent may wait in a contender whose workers each hold keeps to itself, if it may be one (s)."""
-        return self.vus * self.hold_ms / 1000 / workers if self.holds and contender.blocked_by else 0.0
+        return self.vus * self.hold_ms / 1000 / contender.workers(granted) if self.holds and contender.blocked_by else 0.0
 
     @property
     def slowest_answer_s(self) -> float:

@@ -2,6 +2,8 @@
 
 A value is null where a thing does not exist in a runtime, or cannot be read on a machine: it is shown and not compared.
 Only where null says "no limit" (C3) it is a value like any other.
+
+What a contender declares to differ on purpose is not compared either, but it must differ: else the declaration is wrong.
 """
 
 from __future__ import annotations
@@ -10,6 +12,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
+
+from pydantic import Field
 
 from nsb.analysis.validity import STATEMENTS
 from nsb.model import POOL_SIZE, SERVER_THREADS, Cell, Frozen
@@ -91,6 +95,16 @@ class Manifest(Frozen):
     """Each worker is a process, so they can be counted from outside."""
     own_environment: dict[str, str]
     """What contenders.toml declares for this contender alone."""
+    differs: dict[str, str] = Field(default={})
+    """Setting → why it differs on purpose."""
+
+    def pool(self) -> int:
+        """The connections that it must have."""
+        return self.said.pool_size if "pool_size" in self.differs else POOL_SIZE
+
+    def workers(self, granted: Granted) -> int:
+        """The workers that it must have."""
+        return self.said.workers if "workers" in self.differs else granted.workers
 
 
 class Granted(Frozen):
@@ -136,6 +150,11 @@ class Setting:
         value: Value = getattr(getattr(manifest, self.part), self.name)
         return value
 
+    @property
+    def declared_as(self) -> str:
+        """The word for it in `differs`."""
+        return FOLLOWS.get(self.name, self.name)
+
     def compared(self, manifest: Manifest, granted: Granted) -> Value:
         """The value to compare; null where there is nothing to compare."""
         value = self.of(manifest)
@@ -158,6 +177,8 @@ class Setting:
 
 NO_LIMIT = "no limit"
 UNSET = "no value"
+FOLLOWS = {"connections": "pool_size"}
+"""What the database or the kernel sees of a setting that is declared under another name."""
 
 SETTINGS: tuple[Setting, ...] = (
     Setting("said", "pool_size", "pool size", "C60", "equal", lambda _: POOL_SIZE),
@@ -193,6 +214,10 @@ SETTINGS: tuple[Setting, ...] = (
 )
 
 
+DECLARED = tuple(dict.fromkeys(setting.declared_as for setting in SETTINGS))
+"""What a contender may declare to differ on purpose."""
+
+
 # --- what differs -----------------------------------------------------------------------------------------------------
 
 
@@ -206,9 +231,14 @@ class Asymmetry(Frozen):
     value: str
     other: str
     other_value: str
+    declared: bool = False
+    """The contender should have another value, for so it is declared."""
 
     @property
     def sentence(self) -> str:
+        if self.declared:
+            at = f"{self.setting} ({self.source}, {self.rule})"
+            return f"{at}: {self.one} is declared to differ, and has {self.value} as {self.other} has"
         verb = {CONTRACT: "asks for", FIRST_START: "had"}.get(self.other, "has")
         return f"{self.setting} ({self.source}, {self.rule}): {self.one} has {self.value}, {self.other} {verb} {self.other_value}"
 
@@ -219,7 +249,8 @@ def refusal(unlike: Sequence[Asymmetry]) -> str:
         [
             "The contenders are not set alike, so no number would mean anything:",
             *(f"  {each.sentence}" for each in unlike),
-            "Mend what differs, or leave that contender out by --contenders. `just conform ID` shows a broken rule (C…) at work; "
+            "Mend what differs, declare it (`differs` in bench/contenders.toml) where a contender stands for just that, or leave "
+            "it out by --contenders. `just conform ID` shows a broken rule (C…) at work; "
             "cores, nice values, open files and environment come from the run command in bench/contenders.toml and from "
             "whatever else sets limits on this machine.",
         ]
@@ -233,9 +264,58 @@ def asymmetries(manifests: Mapping[str, Manifest], granted: Granted) -> list[Asy
     for setting in SETTINGS:
         for group in _groups(setting, manifests):
             wanted = setting.wanted(granted) if setting.kind == "equal" else NO_LIMIT if setting.kind == "limit" else None
-            values = {name: setting.compared(manifest, granted) for name, manifest in group.items()}
+            values = {name: setting.compared(m, granted) for name, m in group.items() if setting.declared_as not in m.differs}
             found += _odd(setting.title, setting.source, setting.rule, values, wanted, setting.words)
-    return [*found, *_shares(manifests, granted), *_environments(manifests)]
+    return [*found, *_undeclared_pools(manifests), *_shares(manifests, granted), *_environments(manifests), *_idle(manifests, granted)]
+
+
+def _undeclared_pools(manifests: Mapping[str, Manifest]) -> list[Asymmetry]:
+    """Where a pool of another size is declared, the database must see that size."""
+    return [
+        Asymmetry(
+            setting="pool open", source="database", rule="C60", one=name, value=str(m.seen.connections),
+            other="its own pool", other_value=str(m.pool()),
+        )
+        for name, m in manifests.items()
+        if "pool_size" in m.differs and m.seen.connections != m.pool()
+    ]  # fmt: skip
+
+
+def _idle(manifests: Mapping[str, Manifest], granted: Granted) -> list[Asymmetry]:
+    """Declared differences that are not there: a contender has the value of the contract, or, where it names none, of every
+    contender with the same runtime and framework that does not declare it."""
+    found = []
+    for setting in SETTINGS:
+        if setting.name in FOLLOWS:
+            continue
+        for name, manifest in manifests.items():
+            if setting.declared_as not in manifest.differs:
+                continue
+            value, others = setting.compared(manifest, granted), _usual(setting, manifest, manifests, granted)
+            if others and all(value == other for other in others.values()):
+                other = next(iter(others))
+                found.append(
+                    Asymmetry(
+                        setting=setting.title, source=setting.source, rule=setting.rule, one=name, value=setting.words(value),
+                        other=other, other_value=setting.words(value), declared=True,
+                    )
+                )  # fmt: skip
+    return found
+
+
+def _usual(setting: Setting, manifest: Manifest, manifests: Mapping[str, Manifest], granted: Granted) -> dict[str, Value]:
+    """Who has a setting as it usually is, and how; nobody where nothing can be said."""
+    if setting.kind == "equal":
+        return {CONTRACT: setting.wanted(granted)}
+    if setting.kind == "limit":
+        return {CONTRACT: NO_LIMIT}
+    said = manifest.said
+    family = (said.runtime, said.framework, said.framework_version)
+    return {
+        name: setting.compared(m, granted)
+        for name, m in manifests.items()
+        if setting.declared_as not in m.differs and (m.said.runtime, m.said.framework, m.said.framework_version) == family
+    }
 
 
 def _groups(setting: Setting, manifests: Mapping[str, Manifest]) -> list[Mapping[str, Manifest]]:
@@ -271,8 +351,8 @@ def _shares(manifests: Mapping[str, Manifest], granted: Granted) -> list[Asymmet
     """The pool by process: all in one, or divided evenly over as many processes as there are workers, the remainder to the first (C50)."""
     found = []
     for name, manifest in manifests.items():
-        processes = granted.workers if manifest.worker_processes else 1
-        wanted = [POOL_SIZE // processes + (number < POOL_SIZE % processes) for number in range(processes)]
+        processes, pool = manifest.workers(granted) if manifest.worker_processes else 1, manifest.pool()
+        wanted = [pool // processes + (number < pool % processes) for number in range(processes)]
         shares = manifest.seen.pool_shares
         if shares is not None and shares != wanted:
             found.append(

@@ -34,7 +34,18 @@ def section(table: Table, run: dict[str, Any]) -> list[str]:
     said = ["Not alike, so the run was refused:\n\n" + "\n".join(unlike) + "\n"] if unlike else []
     names = list(record.contenders)
     equal = "Equal for all" if len(names) > 1 else f"Of {names[0]}"
-    return [HEADING, EXPLAINED, *said, f"{equal}: {' · '.join(alike)}.\n", *([_grid(names, rows)] if rows else [])]
+    grid = [_grid(names, rows)] if rows else []
+    return [HEADING, EXPLAINED, *said, f"{equal}: {' · '.join(alike)}.\n", *grid, *_on_purpose(record)]
+
+
+def _on_purpose(record: Record) -> list[str]:
+    """What contenders differ in because that is what they stand for."""
+    lines = []
+    for name, manifest in record.contenders.items():
+        for declared, why in manifest.differs.items():
+            setting = next(s for s in SETTINGS if s.declared_as == declared)
+            lines.append(f"- {name}, {setting.title} {setting.words(setting.of(manifest))}: {why}")
+    return ["On purpose, and so not compared:\n\n" + "\n".join(lines) + "\n"] if lines else []
 
 
 NOTHING = "–"

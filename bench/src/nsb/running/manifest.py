@@ -16,7 +16,6 @@ from urllib.parse import urlsplit
 import psutil
 
 from nsb.analysis.fairness import Granted, Manifest, Said, Seen
-from nsb.model import POOL_SIZE
 from nsb.running.conformance import kernel
 from nsb.running.conformance.wire import Connection, NoAnswer, get
 from nsb.running.process import ProcessError
@@ -62,7 +61,13 @@ def read(running: Running, stage: Stage) -> Manifest:
         seen = _seen(running, stage)
     except (OSError, psutil.Error, NoAnswer) as error:
         raise ProcessError(f"{contender.id} cannot be looked at: {error}: {running.stderr_tail}") from None
-    return Manifest(said=said, seen=seen, worker_processes=contender.worker_processes, own_environment=contender.environment)
+    return Manifest(
+        said=said,
+        seen=seen,
+        worker_processes=contender.worker_processes,
+        own_environment=contender.environment,
+        differs=contender.differs,
+    )
 
 
 def _seen(running: Running, stage: Stage) -> Seen:
@@ -75,7 +80,7 @@ def _seen(running: Running, stage: Stage) -> Seen:
     if not threads:
         raise ProcessError(f"{name} has ended: {running.stderr_tail}")
     return Seen(
-        connections=_settled(lambda: database.connections(name), POOL_SIZE),
+        connections=_settled(lambda: database.connections(name), int(running.runtime["pool_size"])),
         open_transactions=_settled(lambda: database.open_transactions(name), 0),
         backlog=None if backlogs is None else sorted(set(backlogs)),
         listening_sockets=None if backlogs is None else len(backlogs),

@@ -175,7 +175,7 @@ class Stage:
         began = time.monotonic()
         process = Process(
             contender.id,
-            self.workshop.fill(contender.run, service, self.workers),
+            self.workshop.fill(contender.run, service, contender.workers(self.workers)),
             log,
             environment,
             folder=self.workshop.root / service.folder,

@@ -149,7 +149,7 @@ class Launcher:
 def conform(stage: Stage, contender: Contender, say: Callable[[str], None]) -> list[Outcome]:
     """Every rule of the contract against one contender."""
     launcher = Launcher(stage, contender)
-    bed = Bed(launcher, stage.database, stage.upstream_url, contender.id, POOL_SIZE, stage.workers)
+    bed = Bed(launcher, stage.database, stage.upstream_url, contender.id, POOL_SIZE, contender.workers(stage.workers))
     try:
         return check(bed, say, give_up=lambda: launcher.end_all(0))
     finally:
