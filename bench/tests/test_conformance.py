@@ -20,6 +20,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
+from nsb.model import Registry
 from nsb.running.conformance import RULES, Answer, Bed, LaunchFailed, Outcome, answers, check, differences, kernel
 from nsb.running.conformance.exchanges import answer_of, exchanges, problem, xorshift
 from nsb.running.conformance.rules_answers import MOST_ROUNDS_RESULT
@@ -289,6 +290,20 @@ def test_a_service_that_does_not_start_is_said_once(bed: Bed) -> None:
     outcomes = check(replace(bed, launch=launch), only=["C5", "C6", "C43"])
     assert not any(one.passed for one in outcomes)
     assert [one.rule for one in outcomes if "no such file" in one.detail] == ["C5"]
+
+
+def test_what_a_contender_breaks_by_design_is_not_checked(bed: Bed) -> None:
+    skipped = "C5 hello"
+    outcomes = check(bed, only=["C5", "C6"], but={skipped: "why"})
+    assert skipped not in {f"{one.rule} {one.title}" for one in outcomes}
+    assert {one.rule for one in outcomes} == {"C6"}
+
+
+def test_what_contenders_break_by_design_are_checks_that_there_are(registry: Registry) -> None:
+    known = {f"{one.rule} {one.title}" for one in RULES}
+    for contender in registry.contenders.values():
+        assert set(contender.breaks) <= known, contender.id
+        assert not (contender.default and contender.breaks), f"{contender.id} runs by default and must keep every rule"
 
 
 # ---- one answer ----

@@ -614,6 +614,8 @@ def _conform(registry: Registry, plan: plans.Plan, database_url: str | None) -> 
             outcomes = session.conform(stage, registry.contenders[name], lambda _: None)
             bad = [outcome for outcome in outcomes if not outcome.passed]
             console.print(f"{name}: {len(outcomes) - len(bad)} of {len(outcomes)} checks passed", markup=False)
+            for unkept, why in registry.contenders[name].breaks.items():
+                console.print(f"  not checked: {unkept}: {why}", markup=False, soft_wrap=True)
             for outcome in bad:
                 console.print(f"  {outcome.rule} {outcome.title}: {outcome.detail}", markup=False)
             broken += len(bad)

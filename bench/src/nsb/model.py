@@ -119,6 +119,8 @@ class Contender(Frozen):
     """Scenario id → why this contender cannot run it."""
     differs: dict[str, str] = {}
     """Setting of the fairness manifest → why this contender has another value than the others, on purpose."""
+    breaks: dict[str, str] = {}
+    """Check of the contract ("C8 its title", as `just conform` prints it) → why this contender, by what it stands for, does not keep it."""
     memory_mib: int = Field(default=1024, gt=0)
     """What is set aside for it, or for each of its worker processes: generously above its measured peak, so that a run never swaps."""
     twinned: bool = False

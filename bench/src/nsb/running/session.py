@@ -147,11 +147,11 @@ class Launcher:
 
 
 def conform(stage: Stage, contender: Contender, say: Callable[[str], None]) -> list[Outcome]:
-    """Every rule of the contract against one contender."""
+    """Every rule of the contract against one contender, but those that it breaks by what it stands for."""
     launcher = Launcher(stage, contender)
     bed = Bed(launcher, stage.database, stage.upstream_url, contender.id, POOL_SIZE, contender.workers(stage.workers))
     try:
-        return check(bed, say, give_up=lambda: launcher.end_all(0))
+        return check(bed, say, but=contender.breaks, give_up=lambda: launcher.end_all(0))
     finally:
         launcher.end_all()
 

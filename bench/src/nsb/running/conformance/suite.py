@@ -172,14 +172,16 @@ def check(
     bed: Bed,
     say: Callable[[str], None] = lambda sentence: None,
     only: Collection[str] = (),
+    but: Collection[str] = (),
     give_up: Callable[[], None] = lambda: None,
 ) -> list[Outcome]:
     """The rules against one contender, started as often as needed; the outcomes in the order of the rules.
 
-    `only`: the ids of the rules to check; all where it is empty. `give_up` ends all services that rules still stand on,
-    so that a rule under way ends too; it is called where the suite is stopped from outside.
+    `only`: the ids of the rules to check; all where it is empty. `but`: what is not checked, each by id and title.
+    `give_up` ends all services that rules still stand on, so that a rule under way ends too; it is called where the
+    suite is stopped from outside.
     """
-    rules = [one for one in RULES if not only or one.rule in only]
+    rules = [one for one in RULES if (not only or one.rule in only) and f"{one.rule} {one.title}" not in but]
     run = _Run(rules, say)
     bed.database.user_url(bed.contender)  # makes the account, before several threads ask for it
     bed.database.reset_books()
