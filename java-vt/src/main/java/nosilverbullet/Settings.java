@@ -23,6 +23,7 @@ record Settings(
         int workers,
         int serverThreads,
         boolean virtualThreads,
+        boolean preparedStatements,
         int backlog) {
 
     /** How to reach the database: {@code url} is JDBC's and has no password in it. */
@@ -62,7 +63,8 @@ record Settings(
                 number(environment, "UPSTREAM_TIMEOUT_MS", 70_000, 1, 3_600_000),
                 workers,
                 number(environment, "SERVER_THREADS", 200, 1, 100_000),
-                flag(environment, "VIRTUAL_THREADS", "true"),
+                oneOf(environment, "VIRTUAL_THREADS", "true", "false").equals("true"),
+                oneOf(environment, "DB_STATEMENTS", "prepared", "text").equals("prepared"),
                 grantedBacklog());
     }
 
@@ -80,12 +82,12 @@ record Settings(
         return (int) number;
     }
 
-    private static boolean flag(Map<String, String> environment, String name, String otherwise) {
-        var value = get(environment, name, otherwise);
-        if (!value.equals("false") && !value.equals("true")) {
-            throw new Wrong(name + "=\"" + value + "\" is not false or true");
+    private static String oneOf(Map<String, String> environment, String name, String usual, String other) {
+        var value = get(environment, name, usual);
+        if (!value.equals(usual) && !value.equals(other)) {
+            throw new Wrong(name + "=\"" + value + "\" is not " + usual + " or " + other);
         }
-        return value.equals("true");
+        return value;
     }
 
     private static InetAddress host(String value) {

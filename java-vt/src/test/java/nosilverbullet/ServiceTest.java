@@ -337,7 +337,8 @@ class ServiceTest {
                 "PORT|abc|PORT=\"abc\" is not a whole number from 1 to 65535",
                 "SERVER_THREADS|0|SERVER_THREADS=\"0\" is not a whole number from 1 to 100000",
                 "DB_POOL_SIZE|1|DB_POOL_SIZE=\"1\" is not a whole number from 2 to 10000",
-                "VIRTUAL_THREADS|yes|VIRTUAL_THREADS=\"yes\" is not false or true",
+                "VIRTUAL_THREADS|yes|VIRTUAL_THREADS=\"yes\" is not true or false",
+                "DB_STATEMENTS|none|DB_STATEMENTS=\"none\" is not prepared or text",
                 "UPSTREAM_URL|http://a:1/|UPSTREAM_URL=\"http://a:1/\" is not http://host:port",
                 "DATABASE_URL|mysql://u:secret@h:0/d"
                         + "|DATABASE_URL=\"***@h:0/d\" is not mysql://user:password@host:port/database, percent-encoded"
