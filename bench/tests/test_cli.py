@@ -55,6 +55,12 @@ def test_plan_announces_time_and_order() -> None:
     assert "no verdict" in done.stdout
 
 
+def test_plan_names_whom_it_could_tell_nothing_of() -> None:
+    done = nsb("plan", "--contenders", "python,python-one,java-nio-n", "--scenarios", "book-read-rate", "--profile", "1cpu")
+    assert done.returncode == 0
+    assert [line.split(": ")[1] for line in done.stderr.splitlines() if line.startswith("left out")] == ["python-one", "java-nio-n"]
+
+
 def test_what_is_no_run_is_refused(tmp_path: Path) -> None:
     done = nsb("report", str(tmp_path))
     assert done.returncode == 3

@@ -24,7 +24,7 @@ from nsb.analysis.resume import differences as differences_of_sittings
 from nsb.analysis.stopped import REQUESTS, harm, notes
 from nsb.claims import Claims
 from nsb.load import ConfigurationError, chosen, load, load_claims
-from nsb.model import Cell, Profile, Registry, to_json
+from nsb.model import Cell, Profile, Registry, endpoint, to_json
 from nsb.progress import Screen
 from nsb.report import bare as comparing
 from nsb.report import claims as verdicts
@@ -35,6 +35,7 @@ from nsb.running import checks, earlier, host, k6, oha, preflight, session, stop
 from nsb.running import code as sizes
 from nsb.running import show as showing
 from nsb.running.conformance.exchanges import answers, differences
+from nsb.running.conformance.suite import beyond_reach
 from nsb.running.database import DatabaseError, find_server
 from nsb.running.interrupt import Interrupted, interruptible
 from nsb.running.journal import Journal, JournalError, cut_torn_tail, hold, read_run, read_starts_of, write_whole
@@ -256,6 +257,8 @@ def _run(
     journal = Journal(folder)
     began = time.monotonic()
     runnable, left_out = _runnable(work, plan)
+    left_out |= _pointless(plan)
+    runnable = [name for name in runnable if name not in left_out]
     services = list(dict.fromkeys(registry.contenders[name].service for name in runnable))
     console.print(f"Building {', '.join(services)}; logs in .tools/built/", markup=False)
     k6_program = k6.ensure(ROOT, session.go(work), _say)
@@ -379,12 +382,22 @@ def _runnable(work: Workshop, plan: plans.Plan) -> tuple[list[str], dict[str, st
     left_out: dict[str, str] = {}
     for contender in plan.contenders:
         lacks = work.lacks(work.registry.services[contender.service])
-        same = contender.nothing_of_its_own(plan.workers)
-        if lacks or same:
-            left_out[contender.id] = "; ".join([*lacks, *([same] if same else [])])
+        if lacks:
+            left_out[contender.id] = "; ".join(lacks)
         else:
             runnable.append(contender.id)
     return runnable, left_out
+
+
+def _pointless(plan: plans.Plan) -> dict[str, str]:
+    """Contenders of which this plan could tell nothing, and why."""
+    found: dict[str, str] = {}
+    for contender in plan.contenders:
+        whys = [contender.why_not(scenario) for scenario in plan.scenarios]
+        why = whys[0] if None not in whys else contender.nothing_of_its_own(plan.workers)
+        if why is not None:
+            found[contender.id] = why
+    return found
 
 
 def _conform_first(work: Workshop, stage: Stage, contenders: list[Any], left_out: dict[str, str]) -> None:
@@ -530,6 +543,7 @@ def show_plan(
         markup=False,
     )
     _print_placement(plan)
+    _tell_left_out(_pointless(plan))
     console.print(
         f"Time: {plan.seconds(0) / 60:.1f} minutes after the build, and {plans.CONFORMANCE_S:.0f} s for each contender "
         "whose build has not passed the contract yet",
@@ -613,25 +627,30 @@ def _conform(registry: Registry, plan: plans.Plan, database_url: str | None) -> 
         for name in runnable:
             outcomes = session.conform(stage, registry.contenders[name], lambda _: None)
             bad = [outcome for outcome in outcomes if not outcome.passed]
-            console.print(f"{name}: {len(outcomes) - len(bad)} of {len(outcomes)} checks passed", markup=False)
+            contender = registry.contenders[name]
+            beyond = len(beyond_reach(contender.endpoints))
+            rest = f"; {beyond} do not concern it: {contender.only.why}" if contender.only is not None else ""
+            console.print(f"{name}: {len(outcomes) - len(bad)} of {len(outcomes)} checks passed{rest}", markup=False, soft_wrap=True)
             for outcome in bad:
                 console.print(f"  {outcome.rule} {outcome.title}: {outcome.detail}", markup=False)
             broken += len(bad)
             if not bad:
-                passed.add(registry.contenders[name])
+                passed.add(contender)
         seen = {}
         for name in runnable if len(runnable) > 1 else []:
             running = stage.start(registry.contenders[name])
             try:
                 stage.database.reset_books()
-                seen[name] = answers(running.base_url)
+                seen[name] = answers(running.base_url, registry.contenders[name].endpoints)
             finally:
                 running.stop()
         different = [outcome for outcome in differences(seen) if not outcome.passed] if seen else []
         for outcome in different:
             console.print(f"  differ: {outcome.rule} {outcome.title}: {outcome.detail}", markup=False)
         if seen:
-            console.print(f"{len(next(iter(seen.values())))} requests to {len(seen)} contenders: {len(different)} answered differently")
+            console.print(
+                f"{max(len(given) for given in seen.values())} requests to {len(seen)} contenders: {len(different)} answered differently"
+            )
     return INCOMPLETE if broken or different or left_out else DONE
 
 
@@ -708,8 +727,9 @@ def up(
         running = stage.start(chosen_, {"PORT": str(port)})
         try:
             console.print(f"{chosen_.id} answers on {running.base_url} (ready after {running.ready_s:.1f} s). Try:", markup=False)
-            for path in ("/runtime", "/books/1", "/fanout?calls=3&ms=100&mode=concurrent"):
-                console.print(f"  curl '{running.base_url}{path}'", markup=False)
+            for path in ("/runtime", "/hello", "/books/1", "/fanout?calls=3&ms=100&mode=concurrent"):
+                if endpoint(path) in chosen_.endpoints:
+                    console.print(f"  curl '{running.base_url}{path}'", markup=False)
             console.print("Ctrl-C stops the service, its database and the upstream.")
             while running.process.wait(3600) is None:
                 pass

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+
+from nsb.model import ENDPOINTS, endpoint
 
 REQUESTS = 200
 """Right after the stop, without any burst before them that would hide a broken connection."""
@@ -18,9 +20,16 @@ class Asked:
     body: str
 
 
-def requests(count: int = REQUESTS) -> list[Asked]:
-    """Of each five three reads, a fan-out and a slow query: pool, upstream sockets and workers are all used."""
-    return [_request(number) for number in range(count)]
+def requests(endpoints: Collection[str] = ENDPOINTS, count: int = REQUESTS) -> list[Asked]:
+    """Of each five three reads, a fan-out and a slow query: pool, upstream sockets and workers are all used.
+
+    Where a service does not answer one of them, /hello is asked in its place.
+    """
+    asked = [_request(number) for number in range(count)]
+    return [one if endpoint(one.target) in endpoints else HELLO for one in asked]
+
+
+HELLO = Asked("/hello", "hello")
 
 
 def _request(number: int) -> Asked:

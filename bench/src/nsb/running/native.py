@@ -147,14 +147,16 @@ class Stage:
         self,
         contender: Contender,
         changes: Mapping[str, str] | None = None,
-        wait_for: str = "/readyz",
+        wait_for: str | None = None,
         begun: Callable[[Process], None] = lambda _: None,
     ) -> Running:
-        """Start a contender on a free port and wait until `wait_for` answers 200; `begun` gets its process before the wait.
+        """Start a contender on a free port and wait until `wait_for` answers 200 (/readyz, where it has one and nothing else is asked for);
+        `begun` gets its process before the wait.
 
         It may use all cores until it is warm: code compilers and class loaders are not what the windows measure.
         Raises Died where the process ends or is not ready in time.
         """
+        wait_for = wait_for or ("/readyz" if "/readyz" in contender.endpoints else "/healthz")
         for left in reversed(range(PORTS_TRIED)):
             port = free_port()
             try:
@@ -459,7 +461,8 @@ class Runner:
         summary = self.journal.folder / "k6" / "warm.json"
         summary.unlink(missing_ok=True)
         tier = self.plan.tier
-        data = k6.warming(list(self.plan.scenarios), tier.warm_requests, tier.warm_cap_s, running.base_url, time.time(), summary)
+        targets = [scenario for scenario in self.plan.scenarios if running.contender.why_not(scenario) is None]
+        data = k6.warming(targets, tier.warm_requests, tier.warm_cap_s, running.base_url, time.time(), summary)
         tree = running.process.tree()
         generator = self._generate(data, "warm")
         reader = StatsReader(running.base_url, starts.ANSWER_S)
@@ -519,7 +522,7 @@ class Runner:
 
     def measure(self, slot: Slot, attempt: int = 1) -> Cell:
         """One cell. Never raises for what a contender or k6 does wrong: that is the cell's status."""
-        why_not = slot.contender.unsupported.get(slot.scenario.id)
+        why_not = slot.contender.why_not(slot.scenario)
         if why_not is not None:
             return self._empty(slot, attempt, "unsupported", why_not)
         if slot.contender.id in self._out:

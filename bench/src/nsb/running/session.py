@@ -125,7 +125,7 @@ class Launcher:
 
     def __call__(self, environment: Mapping[str, str], ready: bool = True) -> Running:
         try:
-            return self._stage.start(self._contender, environment, "/readyz" if ready else "/healthz", self._begun)
+            return self._stage.start(self._contender, environment, None if ready else "/healthz", self._begun)
         except Died as error:
             raise LaunchFailed(error.exit_code, error.words) from None
         except ProcessError as error:
@@ -150,7 +150,7 @@ class Launcher:
 def conform(stage: Stage, contender: Contender, say: Callable[[str], None]) -> list[Outcome]:
     """Every rule of the contract against one contender."""
     launcher = Launcher(stage, contender)
-    bed = Bed(launcher, stage.database, stage.upstream_url, contender.id, POOL_SIZE, contender.workers(stage.workers))
+    bed = Bed(launcher, stage.database, stage.upstream_url, contender.id, POOL_SIZE, contender.workers(stage.workers), contender.endpoints)
     try:
         return check(bed, say, give_up=lambda: launcher.end_all(0))
     finally:
