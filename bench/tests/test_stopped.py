@@ -57,6 +57,13 @@ def test_what_the_kernel_does_not_show_is_said() -> None:
     assert notes(unseen)
 
 
+def test_what_has_no_neighbours_can_lose_none() -> None:
+    alone = replace(BEFORE, connections=frozenset(), upstream_ports=frozenset())
+    seen = Woken(alone, alone, alone, [], 0, ["/hello"])
+    assert harm(seen) == []
+    assert notes(seen) == []
+
+
 def test_reads_fan_outs_and_slow_queries_are_all_asked_for() -> None:
     asked = requests()
     assert len(asked) == REQUESTS == len(requests(["/hello"]))

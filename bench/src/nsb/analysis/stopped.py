@@ -63,6 +63,8 @@ class Woken:
     """What was wrong with an answer, one sentence for each that was."""
     in_flight: int | None
     """When all answers had come; None where /stats did not answer."""
+    endpoints: Collection[str] = ENDPOINTS
+    """What the service answers: without /readyz it has no database, without /fanout no upstream."""
 
 
 def harm(woken: Woken) -> list[str]:
@@ -74,7 +76,7 @@ def harm(woken: Woken) -> list[str]:
         found.append(f"{len(woken.failures)} of {REQUESTS} requests failed: {shown}")
     if woken.in_flight != 0:
         found.append("/stats does not answer" if woken.in_flight is None else f"in_flight stays at {woken.in_flight}")
-    if not woken.before.connections:
+    if "/readyz" in woken.endpoints and not woken.before.connections:
         found.append("no database connection was seen before the stop, so none can be shown to have survived")
     for when, now in (("after it", woken.after), ("some time after it", woken.later)):
         found += [f"{sentence} {when}" for sentence in _changes(woken.before, now)]
@@ -94,4 +96,4 @@ def _changes(before: Inventory, now: Inventory) -> list[str]:
 
 def notes(woken: Woken) -> list[str]:
     """What could not be seen on this machine."""
-    return [] if woken.before.upstream_ports else ["connections to the upstream cannot be seen here"]
+    return [] if woken.before.upstream_ports or "/fanout" not in woken.endpoints else ["connections to the upstream cannot be seen here"]

@@ -79,7 +79,7 @@ def _stopped(stage: Stage, contender: Contender, stack: contextlib.ExitStack) ->
 def _woken(stage: Stage, sleeper: _Sleeper) -> Woken:
     assert sleeper.after is not None
     later = _inventory(stage, sleeper.running)
-    return Woken(sleeper.before, sleeper.after, later, sleeper.failures, sleeper.in_flight)
+    return Woken(sleeper.before, sleeper.after, later, sleeper.failures, sleeper.in_flight, sleeper.running.contender.endpoints)
 
 
 def _inventory(stage: Stage, running: Running) -> Inventory:
