@@ -25,7 +25,7 @@ from nsb.running.database import DatabaseError, provide
 from nsb.running.interrupt import stop_if_asked, undisturbed
 from nsb.running.journal import Journal
 from nsb.running.native import Died, Running, Stage
-from nsb.running.process import Process, ProcessError, pin, run
+from nsb.running.process import ProcessError, Program, pin, run
 from nsb.running.tools import BuildError, Workshop, sources
 
 UPSTREAM_BUILD = ["build", "-trimpath"]
@@ -54,8 +54,7 @@ class Progress(Protocol):
 
 def upstream_program(workshop: Workshop, say: Callable[[str], None]) -> Path:
     """The upstream, built where its sources are newer. Raises ProcessError."""
-    root = workshop.root
-    program = root / ".tools" / "upstream"
+    root, program = workshop.root, native.upstream_file(workshop.root)
     command = [go(workshop), *UPSTREAM_BUILD, "-o", str(program), "."]
     return _built(command, root / "bench" / "upstream", program, say)
 
@@ -119,7 +118,7 @@ class Launcher:
     def __init__(self, stage: Stage, contender: Contender) -> None:
         self._stage = stage
         self._contender = contender
-        self._started: list[Process] = []
+        self._started: list[Program] = []
         self._lock = threading.Lock()
         self._over = False
 
@@ -131,7 +130,7 @@ class Launcher:
         except ProcessError as error:
             raise LaunchFailed(None, str(error)) from None
 
-    def _begun(self, process: Process) -> None:
+    def _begun(self, process: Program) -> None:
         with self._lock:
             self._started.append(process)
             over = self._over
