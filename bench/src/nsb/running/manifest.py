@@ -152,14 +152,18 @@ def _open_files(tree: Sequence[psutil.Process]) -> int | None:
     return min(limits, default=None)
 
 
-def _environment(pid: int, given: Mapping[str, str]) -> dict[str, str] | None:
+def _environment(pid: int, given: Mapping[str, str | None]) -> dict[str, str] | None:
     """Without what comes with the program, as its files do: a variable that has another value than that is the harness's."""
     try:
         data = Path(f"/proc/{pid}/environ").read_bytes()
     except PermissionError:
         return None
     pairs = (part.decode(errors="replace").partition("=") for part in data.split(b"\0") if part)
-    return {name: _plain(name, value) for name, _, value in sorted(pairs) if name not in OWN and given.get(name) != value}
+    return {
+        name: _plain(name, value)
+        for name, _, value in sorted(pairs)
+        if name not in OWN and not (name in given and given[name] in (None, value))
+    }
 
 
 def _plain(name: str, value: str) -> str:

@@ -871,8 +871,10 @@ def answering(start: Callable[[Mapping[str, str]], Program], cores: int) -> Iter
             with contextlib.suppress(httpx.HTTPError):
                 if HTTP.get(f"http://127.0.0.1:{port}/hello", timeout=1).status_code == 200:
                     break
-            if process.exit_code is not None or time.monotonic() > until:
+            if process.exit_code is not None:
                 raise ProcessError(f"the {process.name} did not start: {process.last_words()}")
+            if time.monotonic() > until:
+                raise ProcessError(f"the {process.name} runs and does not answer on 127.0.0.1:{port}: {process.last_words()}")
             time.sleep(0.02)
         yield process, f"http://127.0.0.1:{port}"
     finally:

@@ -74,11 +74,17 @@ for group in filter(str.isdecimal, told):
     except ProcessLookupError:
         pass
 projects = [each for each in told if not each.isdecimal()]
+
+def docker(*arguments):
+    none = subprocess.DEVNULL
+    return subprocess.run(["docker", *arguments], stdin=none, stdout=subprocess.PIPE, stderr=none).stdout.decode()
+
 for again in range(3 if projects else 0):  # the engine may still be making what it was asked for last
     time.sleep(again)
     for project in projects:
-        subprocess.run(["docker", "compose", "-p", project, "down", "--volumes", "--remove-orphans", "--timeout", "0"],
-                       stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        left = docker("ps", "--all", "--quiet", "--filter", "label=com.docker.compose.project=" + project).split()
+        if left:
+            docker("rm", "--force", "--volumes", *left)
 """
 
 
@@ -138,8 +144,8 @@ class Program(Protocol):
     log: Path
     began: float
     """Its exec, a time of time.monotonic()."""
-    given: Mapping[str, str]
-    """Variables that come with the program and not from the harness: a container image's own."""
+    given: Mapping[str, str | None]
+    """Variables that come with the program and not from the harness, those of a container's image (None: of any value)."""
 
     @property
     def pid(self) -> int:
@@ -195,7 +201,7 @@ class Process:
         """
         self.name = name
         self.log = log
-        self.given: Mapping[str, str] = {}
+        self.given: Mapping[str, str | None] = {}
         self._over = False
         log.parent.mkdir(parents=True, exist_ok=True)
 
