@@ -430,7 +430,8 @@ class ContainerStage(native.Stage):
         """The same settings as for a process; nothing of the user's environment reaches a container anyway."""
         found = super().settings(contender, port)
         own = {*composing.CONTRACT, *contender.environment}
-        return {name: value for name, value in found.items() if name in own}
+        # One locale for all, and one in which every value can be quoted (C42): images have their own, or none.
+        return {"LANG": "C.UTF-8", **{name: value for name, value in found.items() if name in own}}
 
     def program(self, contender: Contender, environment: Mapping[str, str], port: int) -> Program:
         service = contender.twin_of or contender.id
