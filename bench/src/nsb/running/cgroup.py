@@ -6,8 +6,9 @@ Docker's processes may belong to root: their memory maps are closed to an ordina
 from __future__ import annotations
 
 import contextlib
+import os
+import weakref
 from dataclasses import dataclass
-from io import FileIO
 from pathlib import Path
 
 from nsb.running.host import cgroup_levels
@@ -68,7 +69,8 @@ class Group:
                 "with the controllers cpu, memory and pids"
             )
         self._quota = next(cgroup_levels(proc / "self", root, "cpu", proc / str(pid)), None)
-        self._peak: FileIO | None = None
+        self._peak: int | None = None
+        self._marked = False
 
     def cpu_s(self) -> float:
         """What all its processes have used, those that have ended among them (s)."""
@@ -91,14 +93,15 @@ class Group:
 
     def forget_peak(self) -> bool:
         """Version 1: for all readers, by root. Version 2: for this reader alone, from Linux 6.12 on, by root."""
-        where, name = self._files.peak
         try:
             if self._peak is None:
-                self._peak = self._path(where, name).open("r+b", buffering=0)
-            self._peak.write(b"0\n")
+                self._peak = os.open(self._path(*self._files.peak), os.O_RDWR)
+                weakref.finalize(self, os.close, self._peak)  # it is this open file whose mark version 2 sets
+            os.pwrite(self._peak, b"0\n", 0)
         except OSError:
-            self._peak = None
+            self._marked = False
             return False
+        self._marked = True
         return True
 
     def limits(self) -> Limits:
@@ -120,11 +123,10 @@ class Group:
 
     def _highest(self) -> int | None:
         """Since forget_peak(), where that was allowed (bytes)."""
-        if self._peak is None:
+        if self._peak is None or not self._marked:
             return None
         try:
-            self._peak.seek(0)
-            return int(self._peak.readall())
+            return int(os.pread(self._peak, 64, 0))
         except (OSError, ValueError):
             return None
 

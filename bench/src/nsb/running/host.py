@@ -203,7 +203,7 @@ def cgroup_levels(proc: Path, root: Path, controller: str, of: Path | None = Non
     for line in (_read((of or proc) / "cgroup") or "").splitlines():
         _, names, path = line.split(":", 2)
         paths |= dict.fromkeys(names.split(","), path)  # version 2 is the one without a name
-    old = controller in paths
+    old = bool(controller) and controller in paths
     mine = paths.get(controller if old else "")
     if mine is None:
         return

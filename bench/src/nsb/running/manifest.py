@@ -145,11 +145,8 @@ def _shares(tree: Sequence[psutil.Process], port: int) -> list[int] | None:
 
 
 def _open_files(tree: Sequence[psutil.Process]) -> int | None:
-    limits = []
-    for process in tree:
-        with contextlib.suppress(psutil.Error):
-            limits.append(process.rlimit(resource.RLIMIT_NOFILE)[0])
-    return min(limits, default=None)
+    limits = [kernel.open_files(process.pid) for process in tree]
+    return min((limit for limit in limits if limit is not None), default=None)
 
 
 def _environment(pid: int, given: Mapping[str, str | None]) -> dict[str, str] | None:
