@@ -366,7 +366,7 @@ def run_facts(plan: Plan, on: Stage, k6_program: Path, builds: Mapping[str, floa
     }
 
 
-def standing(plan: Plan, workshop: Workshop, runner: str) -> dict[str, Any]:
+def standing(plan: Plan, workshop: Workshop, runner: str = "native") -> dict[str, Any]:
     """The part of run.json that is known before anything is built: what every sitting of a run must find the same."""
     return {
         "runner": runner,
@@ -382,7 +382,7 @@ def tools_used(plan: Plan, workshop: Workshop) -> dict[str, str]:
     return {name: found.version for name, found in sorted(workshop.found.items()) if name in used}
 
 
-def configuration(plan: Plan, workshop: Workshop, runner: str) -> dict[str, str]:
+def configuration(plan: Plan, workshop: Workshop, runner: str = "native") -> dict[str, str]:
     """What a run measures with, and its hash: where files were changed after the commit, the commit alone does not tell.
 
     Entries of the two .toml files, the sources of services, and the harness itself. Raises BuildError without git.
