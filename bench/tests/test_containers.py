@@ -246,8 +246,8 @@ def dockerfile_mistakes(dockerfile: str) -> Iterator[str]:
     health = last.get("HEALTHCHECK", "")
     if "CMD [" not in health or ("127.0.0.1" in health and "PORT" not in health):
         yield "HEALTHCHECK is missing, in shell form, or of one port only"
-    if last.get("ENV") != "HOST=0.0.0.0":
-        yield "HOST is not 0.0.0.0, or there is more than HOST"
+    if last.get("ENV", "").removesuffix(" LANG=C.UTF-8") != "HOST=0.0.0.0":
+        yield "HOST is not 0.0.0.0, or there is more than HOST and LANG"
     for label in ("title", "description", "licenses"):
         if f"org.opencontainers.image.{label}=" not in last.get("LABEL", ""):
             yield f"no label {label}"
