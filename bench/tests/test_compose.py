@@ -24,7 +24,7 @@ from nsb.model import Registry
 from nsb.report import words
 from nsb.running import runners
 from nsb.running.cgroup import Group
-from nsb.running.containers import Absent, Container, Project, build, database_arguments, engine
+from nsb.running.containers import Absent, Container, Project, build, database_arguments, engine, taken_out
 from nsb.running.process import ProcessError
 from nsb.running.session import Refused
 from nsb.running.tools import BuildError, Workshop
@@ -438,6 +438,15 @@ def test_a_build_that_fails_tells_its_steps_and_quotes_its_end(fake: Path, tmp_p
     (tmp_path / "compose.yaml").write_text("")
     with pytest.raises(BuildError, match=r"(?s)`docker compose build go` ended with 17; the end of .*ERROR: exit code: 1"):
         build(tmp_path, "go", tmp_path / "go.log", lambda _: None)
+
+
+def test_a_program_is_taken_out_of_its_image_and_nothing_stays(fake: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    taken_out("sha256:1", "/k6", tmp_path / "tools" / "k6")
+    assert (tmp_path / "tools" / "k6").read_text() == "/k6 of sha256:1"
+    monkeypatch.setenv("FAKE_DOCKER_SAYS", "no file")
+    with pytest.raises(ProcessError, match="Could not find the file /k6"):
+        taken_out("sha256:1", "/k6", tmp_path / "k6")
+    assert not list(fake.glob("*.created"))
 
 
 # --- which runner ------------------------------------------------------------------------------------------------------

@@ -26,7 +26,9 @@ ROOT = Path(__file__).parents[2]
 COMPOSE = (ROOT / "compose.yaml").read_text(encoding="utf-8")
 CONTRACT = (ROOT / "CONTRACT.md").read_text(encoding="utf-8")
 FOLDERS = ("go", "rust", "python", "node", "java-vt", "java-webflux", "bench/upstream")
-DOCKERFILES = {folder: (ROOT / folder / "Dockerfile").read_text(encoding="utf-8") for folder in FOLDERS}
+TOOL = "bench/k6"
+"""An image that a program is taken out of."""
+DOCKERFILES = {folder: (ROOT / folder / "Dockerfile").read_text(encoding="utf-8") for folder in (*FOLDERS, TOOL)}
 WORKFLOWS = {file.name: file.read_text(encoding="utf-8") for file in sorted((ROOT / ".github/workflows").glob("*.yml"))}
 VARIABLE = re.compile(r"\$\{(\w+)(?::-([^}]*))?\}")
 HARDENED: dict[str, Any] = {"read_only": True, "cap_drop": ["ALL"], "security_opt": ["no-new-privileges:true"]}
@@ -60,8 +62,8 @@ def contender_mistakes(text: str, registry: Registry) -> Iterator[str]:
     services = resolved(text, WORKERS="7")
     variables = set(re.findall(r"^\| `([A-Z_]+)` \|", CONTRACT, re.MULTILINE))
     pool = re.findall(r"^\| `DB_POOL_SIZE` \| (\d+) \|", CONTRACT, re.MULTILINE)
-    if set(services) != {each.id for each in defaults(registry)} | {"mysql", "upstream"}:
-        yield "the services are not mysql, upstream and the default contenders"
+    if set(services) != {each.id for each in defaults(registry)} | {"mysql", "upstream", "k6"}:
+        yield "the services are not mysql, upstream, k6 and the default contenders"
     reference = {key: services["go"].get(key) for key in LIMITS}
     for contender in defaults(registry):
         service = services.get(contender.id, {})
@@ -129,7 +131,7 @@ def safety_mistakes(text: str, registry: Registry) -> Iterator[str]:
             yield f"{name}: a writable root, capabilities or new privileges"
         if loosened := [key for key in LOOSENED if key in service]:
             yield f"{name}: {loosened}"
-        if service.get("ports") and name in ("mysql", "upstream"):
+        if service.get("ports") and name in ("mysql", "upstream", "k6"):
             yield f"{name}: published"
         if any(not re.fullmatch(r"127\.0\.0\.1:\d+:8080", port) for port in service.get("ports", [])):
             yield f"{name}: published beyond loopback"
@@ -289,6 +291,17 @@ def test_a_dockerfile_keeps_the_rules(folder: str) -> None:
     assert list(dockerfile_mistakes(DOCKERFILES[folder])) == []
 
 
+def test_the_image_of_a_tool_keeps_those_that_are_not_of_a_service() -> None:
+    assert sorted(dockerfile_mistakes(DOCKERFILES[TOOL])) == [
+        "HEALTHCHECK is missing, in shell form, or of one port only",
+        "HOST is not 0.0.0.0, or there is more than HOST and LANG",
+    ]
+    service = resolved(COMPOSE)["k6"]
+    assert (service["build"], service["profiles"]) == (TOOL, ["tools"])
+    assert DOCKERFILES[TOOL].count("go build -trimpath -o /out/k6 go.k6.io/k6/v2") == 1
+    assert "CGO_ENABLED=0" in DOCKERFILES[TOOL]  # it must run on any host
+
+
 @pytest.mark.parametrize("fault", FAULTY_DOCKERFILE)
 def test_a_fault_in_a_dockerfile_is_named(fault: str) -> None:
     right, wrong, sentence = FAULTY_DOCKERFILE[fault]
@@ -319,7 +332,7 @@ def test_a_dockerfile_is_as_old_as_the_tools_demand(registry: Registry) -> None:
         assert tuple(map(int, tag.split("-")[0].split("."))) >= tuple(map(int, registry.tools[tool].least.split(".")))
 
 
-@pytest.mark.parametrize("folder", FOLDERS)
+@pytest.mark.parametrize("folder", DOCKERFILES)
 def test_only_what_is_named_goes_into_a_build(folder: str) -> None:
     lines = (ROOT / folder / ".dockerignore").read_text(encoding="utf-8").splitlines()
     assert lines[1] == "*"
@@ -327,7 +340,7 @@ def test_only_what_is_named_goes_into_a_build(folder: str) -> None:
     assert all(list((ROOT / folder).glob(each)) for each in allowed)
 
 
-@pytest.mark.parametrize("folder", FOLDERS)
+@pytest.mark.parametrize("folder", DOCKERFILES)
 def test_hadolint_finds_nothing(folder: str) -> None:
     hadolint = Path(sys.executable).with_name("hadolint")
     done = subprocess.run([hadolint, "--no-color", ROOT / folder / "Dockerfile"], capture_output=True, text=True, check=False)

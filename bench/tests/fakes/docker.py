@@ -1,7 +1,7 @@
 """A docker command whose containers are processes: what the runner asks of the real one, answered from the folder FAKE_DOCKER.
 
 Every call is a line of calls.jsonl there. FAKE_DOCKER_SAYS: `no engine`, `no compose`, `no start`, `slow start` (the container is there a
-second after the command has ended), `oom`. For tests only; it imports nothing of the project.
+second after the command has ended), `oom`, `no file` (to be copied). For tests only; it imports nothing of the project.
 """
 
 from __future__ import annotations
@@ -107,6 +107,15 @@ def main(arguments: list[str]) -> None:
     elif verb == "ps":
         project = arguments[arguments.index("--filter") + 1].rpartition("=")[2]
         print("\n".join(file.stem for file in FOLDER.glob(f"{project}-*.json")))
+    elif verb == "create":
+        (FOLDER / f"{arguments[2]}.created").write_text(name)
+    elif verb == "cp" and SAYS == "no file":
+        sys.exit(f"Error response from daemon: Could not find the file {arguments[1].partition(':')[2]} in container")
+    elif verb == "cp":
+        container, _, file = arguments[1].partition(":")
+        Path(name).write_text(f"{file} of {(FOLDER / f'{container}.created').read_text()}")
+    elif verb == "rm" and (FOLDER / f"{name}.created").exists():
+        (FOLDER / f"{name}.created").unlink()
     elif verb == "rm":
         for each in arguments[3:]:
             pid = state(each)["Pid"]
