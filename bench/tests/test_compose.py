@@ -22,6 +22,7 @@ from nsb.analysis import compare, containers, resume
 from nsb.analysis.containers import Conditions, Engine
 from nsb.model import Registry
 from nsb.report import words
+from nsb.running import containers as docker
 from nsb.running import runners
 from nsb.running.cgroup import Group
 from nsb.running.containers import Absent, Container, Project, build, database_arguments, engine, taken_out
@@ -438,6 +439,23 @@ def test_a_build_that_fails_tells_its_steps_and_quotes_its_end(fake: Path, tmp_p
     (tmp_path / "compose.yaml").write_text("")
     with pytest.raises(BuildError, match=r"(?s)`docker compose build go` ended with 17; the end of .*ERROR: exit code: 1"):
         build(tmp_path, "go", tmp_path / "go.log", lambda _: None)
+
+
+def test_images_that_were_not_there_before_are_removed_unless_somebody_uses_them(
+    fake: Path, tmp_path: Path, registry: Registry, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = {"services": {name: {"image": f"nsb-{name}", "build": name} for name in ("go", "rust", "node")}}
+    monkeypatch.setattr(docker, "engine", lambda: None)
+    monkeypatch.setattr(docker, "resolved", lambda *_: {"services": {**config["services"], "mysql": {}, "upstream": {}}})
+    monkeypatch.setattr(docker, "build", lambda _root, service, *_: float((fake / f"nsb-{service}.image").write_text("")))
+    (fake / "nsb-go.image").touch()
+    (fake / "mysql.image").touch()
+    compose = runners.Compose(Workshop(tmp_path, registry, {}, {}), 1)
+    for name in ("go", "rust", "node"):
+        compose._built(f"nsb-{name}", lambda _: None)
+    (fake / "nsb-node.image").write_text("a container of somebody else uses it")
+    docker.remove_images(compose._made)
+    assert sorted(file.stem for file in fake.glob("*.image")) == ["mysql", "nsb-go", "nsb-node"]
 
 
 def test_a_program_is_taken_out_of_its_image_and_nothing_stays(fake: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

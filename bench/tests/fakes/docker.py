@@ -107,6 +107,16 @@ def main(arguments: list[str]) -> None:
     elif verb == "ps":
         project = arguments[arguments.index("--filter") + 1].rpartition("=")[2]
         print("\n".join(file.stem for file in FOLDER.glob(f"{project}-*.json")))
+    elif verb == "image":
+        file = FOLDER / f"{name}.image"
+        if not file.exists():
+            sys.exit(f"Error: No such image: {name}")
+        if arguments[1] == "rm" and file.read_text():
+            sys.exit(f"Error response from daemon: conflict: unable to remove repository reference {name}: {file.read_text()}")
+        if arguments[1] == "rm":
+            file.unlink()
+        else:
+            print(json.dumps([{"Id": f"sha256:{name}", "Config": {}}]))
     elif verb == "create":
         (FOLDER / f"{arguments[2]}.created").write_text(name)
     elif verb == "cp" and SAYS == "no file":

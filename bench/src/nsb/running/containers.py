@@ -180,6 +180,19 @@ def image(name: str, say: Callable[[str], None]) -> dict[str, Any]:
     return found
 
 
+def is_there(name: str) -> bool:
+    with contextlib.suppress(ProcessError):
+        return bool(docker("image", "inspect", name))
+    return False
+
+
+def remove_images(names: Sequence[str]) -> None:
+    """By their names; one that somebody uses meanwhile stays. The layers stay in the build cache: the next build is a matter of seconds."""
+    for name in names:
+        with contextlib.suppress(ProcessError):
+            docker("image", "rm", name)
+
+
 def taken_out(image_id: str, path: str, into: Path) -> None:
     """A static program of an image, as a file of this machine. Raises ProcessError."""
     name = f"nsb-copy-{secrets.token_hex(4)}"
@@ -240,7 +253,7 @@ class Project:
                 self._beginning -= 1
 
     def remove(self) -> None:
-        """All its containers with their volumes; networks and named volumes it has none. Images are kept."""
+        """All its containers with their volumes; networks and named volumes it has none."""
         with self._lock:
             self._over = True
         until = time.monotonic() + BEGUN_S

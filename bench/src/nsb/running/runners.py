@@ -143,6 +143,8 @@ class Compose:
         if lacking:
             raise Absent(f"compose.yaml has no service {' and no '.join(lacking)}; {composing.NATIVE_WORKS}")
         self._images: dict[str, dict[str, Any]] = {}
+        self._made: list[str] = []
+        """Images that were not there before this run."""
         self._limit_mib = 0
         self._contenders: list[str] = []
 
@@ -175,6 +177,8 @@ class Compose:
             return {}
         service, seconds = composing.builder_of(self.config, image), {}
         if service is not None:
+            if not containers.is_there(image):
+                self._made.append(image)
             seconds[service] = round(containers.build(self._work.root, service, self._log(service), say), 1)
         self._images[image] = containers.image(image, say)
         return seconds
@@ -227,6 +231,7 @@ class Compose:
         )
         own_cores = os.sched_getaffinity(0)
         stack = contextlib.ExitStack()
+        stack.callback(lambda: containers.remove_images(self._made))
         try:
             project = stack.enter_context(Project(self._project, composing.measured(self.config, services, given), folder / "compose.json"))
             server, container = self._database(project, port, connections, folder, database_url, say)
