@@ -33,7 +33,7 @@ def nsb(*arguments: str) -> subprocess.CompletedProcess[str]:
         (["plan", "--profile", "3cpu"], ["--profile: '3cpu'"]),
         (["plan", "--rounds", "0"], ["--rounds"]),
         (["bench", "gone"], ["'gone'"]),
-        (["bench-all", "--runner", "compose"], ["--runner: 'compose'"]),
+        (["bench-all", "--runner", "podman"], ["--runner: 'podman'"]),
         (["bench-all", "--colour", "red"], ["--colour"]),
         (["show", "nothing"], ["'nothing'", "fanout"]),
         (["sing"], ["sing"]),

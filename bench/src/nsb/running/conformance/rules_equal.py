@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import resource
 import time
 from collections import Counter
 from typing import Final
 from urllib.parse import urlsplit
-
-import psutil
 
 from nsb.running.conformance import kernel
 from nsb.running.conformance.exchanges import concerns
@@ -139,10 +136,9 @@ def many_connections(stand: Stand, case: Case) -> None:
     limit = stand.runtime()["settings"]["max_connections"]
     if limit is None:
         return
-    try:
-        files, _ = psutil.Process(stand.service.pid).rlimit(resource.RLIMIT_NOFILE)
-    except psutil.Error as error:
-        case.note(f"nofile cannot be read: {error}")
+    files = kernel.open_files(stand.service.pid)
+    if files is None:
+        case.note("nofile cannot be read here")
         return
     case.least("max_connections", limit, files - DESCRIPTORS_APART)
 
