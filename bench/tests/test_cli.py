@@ -33,7 +33,7 @@ def nsb(*arguments: str) -> subprocess.CompletedProcess[str]:
         (["plan", "--profile", "3cpu"], ["--profile: '3cpu'"]),
         (["plan", "--rounds", "0"], ["--rounds"]),
         (["bench", "gone"], ["'gone'"]),
-        (["bench-all", "--runner", "compose"], ["--runner: 'compose'"]),
+        (["bench-all", "--runner", "podman"], ["--runner: 'podman'"]),
         (["bench-all", "--colour", "red"], ["--colour"]),
         (["show", "nothing"], ["'nothing'", "fanout"]),
         (["sing"], ["sing"]),
@@ -53,6 +53,12 @@ def test_plan_announces_time_and_order() -> None:
     assert rounds[1] == rounds[0][::-1]
     assert "minutes" in done.stdout
     assert "no verdict" in done.stdout
+
+
+def test_plan_names_whom_it_could_tell_nothing_of() -> None:
+    done = nsb("plan", "--contenders", "python,python-one,java-nio-n", "--scenarios", "book-read-rate", "--profile", "1cpu")
+    assert done.returncode == 0
+    assert [line.split(": ")[1] for line in done.stderr.splitlines() if line.startswith("left out")] == ["python-one", "java-nio-n"]
 
 
 def test_what_is_no_run_is_refused(tmp_path: Path) -> None:

@@ -20,8 +20,8 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from nsb.model import Registry
-from nsb.running.conformance import RULES, Answer, Bed, LaunchFailed, Outcome, answers, check, differences, kernel
+from nsb.model import ENDPOINTS, Registry
+from nsb.running.conformance import RULES, Answer, Bed, LaunchFailed, Outcome, answers, beyond_reach, check, differences, kernel
 from nsb.running.conformance.exchanges import answer_of, exchanges, problem, xorshift
 from nsb.running.conformance.rules_answers import MOST_ROUNDS_RESULT
 from nsb.running.conformance.suite import Case
@@ -99,6 +99,7 @@ BROKEN: dict[str, set[str]] = {
     "a small heap": {"C66"},
 }
 CONTROLS = {"C9", "C36"}  # rules that none of these breaks
+ALONE = "says hello alone"
 
 
 # ---- a bed to stand on ----
@@ -193,7 +194,7 @@ class Launcher:
         deadline = time.monotonic() + 20
         while process.poll() is None:
             with contextlib.suppress(NoAnswer):
-                if ask(service.base_url, "/readyz" if ready else "/healthz", patience_s=8).status == 200:
+                if ask(service.base_url, "/readyz" if ready and self.mode != ALONE else "/healthz", patience_s=8).status == 200:
                     return service
             if time.monotonic() > deadline:
                 raise LaunchFailed(None, service.stderr_tail)
@@ -269,6 +270,27 @@ def test_a_service_that_breaks_one_rule_fails_by_its_name(bed: Bed, rules: set[s
     outcomes = check(bed, only=rules | CONTROLS)
     failed = {one.rule for one in outcomes if not one.passed}
     assert failed == rules, _broken(outcomes)
+
+
+@pytest.mark.parametrize("launcher", [ALONE], indirect=True)
+def test_a_service_for_a_part_of_the_contract_is_held_to_that_part(bed: Bed) -> None:
+    part = ["/healthz", "/runtime", "/stats", "/hello"]
+    outcomes = check(replace(bed, endpoints=part))
+    assert _broken(outcomes) == ""
+    beyond = {one.rule for one in beyond_reach(part)}
+    assert len(outcomes) == len(RULES) - len(beyond_reach(part))
+    assert {"C2", "C6", "C11", "C22", "C60", "C61"} <= beyond
+    assert {"C1", "C3", "C4", "C5", "C20", "C21", "C30", "C31", "C41", "C42", "C43", "C62", "C64"} <= {one.rule for one in outcomes}
+
+
+@pytest.mark.parametrize("launcher", [ALONE], indirect=True)
+def test_what_is_not_declared_to_be_missing_is_missed(bed: Bed) -> None:
+    outcomes = check(replace(bed, endpoints=["/healthz", "/runtime", "/stats", "/hello", "/compute"]), only=["C5", "C12"])
+    assert {one.rule for one in outcomes if not one.passed} == {"C12"}
+
+
+def test_without_an_exception_every_rule_concerns_everybody() -> None:
+    assert beyond_reach(ENDPOINTS) == []
 
 
 def test_every_rule_can_fail() -> None:

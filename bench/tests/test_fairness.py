@@ -29,7 +29,7 @@ from nsb.running.session import Refused, must_be_fair
 
 BENCH = Path(__file__).resolve().parents[1]
 RUNTIMES: dict[str, Any] = json.loads((BENCH / "results" / "20261120-standard" / "run.json").read_text(encoding="utf-8"))["runtimes"]
-GRANTED = Granted(workers=1, cores=[1], backlog=4096, nofile=20000, nice=0)
+GRANTED = Granted(workers=1, cores=[1], backlog=4096, nofile=20000, nice=0, memory_mib=2048)
 SEEN = Seen(
     connections=150,
     open_transactions=0,
@@ -95,6 +95,8 @@ def test_the_contenders_of_the_committed_run_are_alike(cast: dict[str, Manifest]
         ("seen", "cores", [[0]], ("0", "1")),
         ("seen", "nice", -5, ("-5", "0")),
         ("seen", "nofile", 1024, ("1024", "20000")),
+        ("seen", "memory_limit_mib", 1024, ("1024", "2048")),
+        ("seen", "cpu_quota", "1.5 cores", ("1.5 cores", "none")),
         ("seen", "pool_shares", [75, 75], ("75 + 75", "150")),
     ],
 )

@@ -26,7 +26,7 @@ from nsb import cli
 from nsb import plan as plans
 from nsb.analysis.validity import judge
 from nsb.model import Cell, Registry, Service
-from nsb.running import database_private, host, k6, native, session
+from nsb.running import database_private, host, k6, native, runners, session
 from nsb.running.database import DatabaseError, _Admin
 from nsb.running.database_private import Binary, Login, PrivateServer
 from nsb.running.interrupt import HURRY_S, TICK_S, Interrupted, ends, interruptible, stop_if_asked, undisturbed
@@ -341,7 +341,7 @@ def test_a_missing_tool_leaves_its_contenders_out_and_says_what_to_install(regis
     gone = find("cargo", registry.tools["cargo"].model_copy(update={"candidates": ["no-such-cargo", "/nonexistent/cargo"]}))
     assert isinstance(gone, Missing)
     plan = plans.make(registry, "smoke", ["go", "rust"], ["hello-rate"], "1cpu", 1, 1)
-    runnable, left_out = cli._runnable(Workshop(cli.ROOT, registry, {}, {"cargo": gone}), plan)
+    runnable, left_out = runners.Native(Workshop(cli.ROOT, registry, {}, {"cargo": gone})).runnable(plan.contenders)
     assert runnable == ["go"]
     assert left_out == {"rust": "cargo 1.95 or newer: not found; install Rust 1.95 or newer (rustup.rs)"}
 

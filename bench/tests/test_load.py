@@ -105,12 +105,36 @@ def test_mistakes_of_both_files_are_told_at_once_with_their_keys(tmp_path: Path)
         ('folder = "go"', 'folder = "nowhere"', "contenders.toml: service.go.folder"),
         ('service = "go"', 'service = "rust"', "contenders.toml: contender[go].service"),
         ('run = ["x"]', 'run = ["x"]\nunsupported = { nothing = "why" }', "contenders.toml: contender[go].unsupported"),
+        (
+            'run = ["x"]',
+            'run = ["x"]\nonly = { endpoints = ["/hello"], why = "x" }',
+            "contenders.toml: contender[go].only.endpoints: Value error, /healthz",
+        ),
+        (
+            'run = ["x"]',
+            'run = ["x"]\nonly = { endpoints = ["/hi"], why = "x" }',
+            "contenders.toml: contender[go].only.endpoints: Value error, the contract has no /hi",
+        ),
         ('run = ["x"]', 'run = ["x"]\ndiffers = { colour = "why" }', "contenders.toml: contender[go].differs: no setting is named colour"),
         ('run = ["x"]', 'run = ["x"]\nenvironment = { WORKERS = "one" }', "contenders.toml: contender[go].environment.WORKERS"),
     ],
 )
 def test_references_must_exist(tmp_path: Path, old: str, new: str, key: str) -> None:
     assert any(m.startswith(key) for m in mistakes_of(written(tmp_path, CONTENDERS.replace(old, new))))
+
+
+def test_a_part_of_the_contract_leaves_out_the_scenarios_of_the_rest(tmp_path: Path) -> None:
+    part = 'only = { endpoints = ["/healthz", "/runtime", "/stats", "/hello"], why = "it says hello alone" }'
+    two = SCENARIOS + SCENARIOS[SCENARIOS.index("[[scenario]]") :].replace('"hello"\nwhy', '"books"\nwhy').replace(
+        '"/hello"', '"/books/{id}?x=1"'
+    )
+    registry = load(written(tmp_path, f"{CONTENDERS}{part}\n", two))
+    go = registry.contenders["go"]
+    assert [go.why_not(scenario) for scenario in registry.scenarios.values()] == [None, "it says hello alone"]
+    assert registry.contenders["go-twin"].endpoints == go.endpoints
+    assert registry.proper_services == {}
+    named = go.model_copy(update={"only": None, "unsupported": {"books": "no books"}})
+    assert [named.why_not(scenario) for scenario in registry.scenarios.values()] == [None, "no books"]
 
 
 def test_ids_are_there_once(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ import yaml
 from jsonschema import Draft202012Validator
 from openapi_spec_validator import OpenAPIV31SpecValidator
 
+from nsb.model import ENDPOINTS, endpoint
 from nsb.running.conformance import exchanges
 
 ROOT = Path(__file__).parents[2]
@@ -109,6 +110,10 @@ def test_the_suite_has_the_same_bounds() -> None:
     assert int(body) == exchanges.MOST_BODY_BYTES == by_rule()["C10"][2]["x-max-body-bytes"]
     assert f"1–{exchanges.MOST_CHARACTERS} code points" in CONTRACT
     assert OPENAPI["components"]["schemas"]["Name"]["maxLength"] == exchanges.MOST_CHARACTERS
+
+
+def test_the_same_endpoints() -> None:
+    assert set(ENDPOINTS) == {endpoint(path) for _, path, _ in operations()}
 
 
 def test_the_same_words() -> None:

@@ -215,7 +215,7 @@ END
 
 
 @contextlib.contextmanager
-def paper_server(_program: Path, _cpus: tuple[int, ...], logs: Path, _name: str) -> Iterator[tuple[Process, str]]:
+def paper_server(logs: Path) -> Iterator[tuple[Process, str]]:
     process = Process("null-server", ["sleep", "600"], logs / "null-server.log")
     try:
         yield process, "http://127.0.0.1:9"
@@ -227,8 +227,6 @@ def paper_server(_program: Path, _cpus: tuple[int, ...], logs: Path, _name: str)
 def stage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     """A stage without services; time does not pass."""
     monkeypatch.setattr(preflight, "sleep_until", lambda _: None)
-    monkeypatch.setattr(preflight.native, "upstream", paper_server)
-    monkeypatch.setattr(preflight.session, "upstream_program", lambda *_: tmp_path / "upstream")
     monkeypatch.setattr(judging, "LISTEN_S", 0.05)
     monkeypatch.setattr(judging, "LISTEN_REHEARSAL_S", 0.05)
     (tmp_path / "k6").mkdir()
@@ -237,7 +235,7 @@ def stage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     program.chmod(0o755)
     cores = ALL_CORES
     return SimpleNamespace(
-        workshop=SimpleNamespace(root=tmp_path), placement=Placement(cores, cores, cores, cores), database=SimpleNamespace(pid=None)
+        workshop=SimpleNamespace(root=tmp_path), placement=Placement(cores, cores, cores, cores), null_server=paper_server, beside=list
     )
 
 

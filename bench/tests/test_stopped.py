@@ -57,9 +57,17 @@ def test_what_the_kernel_does_not_show_is_said() -> None:
     assert notes(unseen)
 
 
+def test_what_has_no_neighbours_can_lose_none() -> None:
+    alone = replace(BEFORE, connections=frozenset(), upstream_ports=frozenset())
+    seen = Woken(alone, alone, alone, [], 0, ["/hello"])
+    assert harm(seen) == []
+    assert notes(seen) == []
+
+
 def test_reads_fan_outs_and_slow_queries_are_all_asked_for() -> None:
     asked = requests()
-    assert len(asked) == REQUESTS
+    assert len(asked) == REQUESTS == len(requests(["/hello"]))
+    assert {one.target for one in requests(["/hello", "/slow-query"])} == {"/hello", "/slow-query?ms=50"}
     kinds = [one.target.split("/")[1].split("?")[0] for one in asked]
     assert {kind: kinds.count(kind) for kind in set(kinds)} == {"books": 120, "fanout": 40, "slow-query": 40}
     assert all(1 <= int(one.target.split("/")[2]) <= 10_000 for one in asked if one.target.startswith("/books/"))

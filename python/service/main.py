@@ -55,6 +55,7 @@ def main() -> int:
     except OSError as error:
         print(f'HOST="{wanted.host}" PORT="{wanted.port}" cannot be bound: {error}', file=sys.stderr)
         return 1
+    listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)  # C62: inherited; asyncio's loop would not set it
     stats = Stats(wanted.workers)
     status = 0
     if wanted.workers == 1:

@@ -4,6 +4,7 @@
 use std::{
     io::{BufRead, BufReader, Read, Write},
     net::{SocketAddr, TcpListener, TcpStream},
+    path::Path,
     process::{Child, Command, ExitStatus, Output, Stdio},
     sync::{Mutex, MutexGuard},
     thread,
@@ -387,6 +388,19 @@ fn counts_requests_and_forgets_clients_that_left() {
     until("it is not", || service.stat("in_flight") == 0.0);
     assert_eq!(service.stat("requests_total"), 3.0);
     assert!(service.stat("busy_seconds_total") > 0.0);
+}
+
+/// The container's health check (C2), against a service that is ready, one that is not, and none.
+#[test]
+fn only_a_ready_service_is_healthy() {
+    let health = Path::new(env!("CARGO_BIN_EXE_nsb-rust")).with_file_name("examples/health");
+    let healthy = |url: &str| {
+        let port = url.rsplit(':').next().unwrap();
+        Command::new(&health).env("PORT", port).stderr(Stdio::null()).status().unwrap().success()
+    };
+    assert!(healthy(&upstream("200 OK")));
+    assert!(!healthy(&upstream("503 Service Unavailable")));
+    assert!(!healthy("http://127.0.0.1:1"), "nobody listens on 1");
 }
 
 #[test]

@@ -24,17 +24,18 @@ from nsb.analysis.resume import differences as differences_of_sittings
 from nsb.analysis.stopped import REQUESTS, harm, notes
 from nsb.claims import Claims
 from nsb.load import ConfigurationError, chosen, load, load_claims
-from nsb.model import Cell, Profile, Registry, to_json
+from nsb.model import Cell, Contender, Profile, Registry, endpoint, to_json
 from nsb.progress import Screen
 from nsb.report import bare as comparing
 from nsb.report import claims as verdicts
 from nsb.report import compare as side_by_side
 from nsb.report import markdown, messages, power, schema, terminal, words
 from nsb.running import bare as bares
-from nsb.running import checks, earlier, host, k6, oha, preflight, session, stopped
+from nsb.running import checks, containers, earlier, host, k6, oha, preflight, runners, session, stopped
 from nsb.running import code as sizes
 from nsb.running import show as showing
 from nsb.running.conformance.exchanges import answers, differences
+from nsb.running.conformance.suite import beyond_reach
 from nsb.running.database import DatabaseError, find_server
 from nsb.running.interrupt import Interrupted, interruptible
 from nsb.running.journal import Journal, JournalError, cut_torn_tail, hold, read_run, read_starts_of, write_whole
@@ -62,7 +63,7 @@ ProfileOption = Annotated[str | None, typer.Option("--profile", help="1cpu or nc
 Out = Annotated[Path | None, typer.Option(help="the run's folder; default: bench/out/<time>-<host>")]
 Resume = Annotated[Path | None, typer.Option(help="go on with an interrupted run")]
 DatabaseUrl = Annotated[str | None, typer.Option(help="mysql://admin:password@host:port of a server of one's own")]
-Runner = Annotated[str, typer.Option(help="auto or native")]
+Runner = Annotated[str, typer.Option(help="auto, native or compose; auto: containers only where none can run natively")]
 OrderOption = Annotated[
     str, typer.Option("--order", help="scenario: all run and take turns; contender: one at a time; auto: by the memory there is")
 ]
@@ -141,7 +142,7 @@ def bare(
     if not asked:
         raise ConfigurationError([f"--scenario: {scenario or 'none'!r} is not an open scenario of /hello"])
     work = workshop(ROOT, registry)
-    runnable, left_out = _runnable(work, plan)
+    runnable, left_out = runners.Native(work).runnable(plan.contenders)
     services = list(dict.fromkeys(registry.contenders[name].service for name in runnable))
     k6_program = k6.ensure(ROOT, session.go(work), _say)
     _, failed = session.build(work, services, _say)
@@ -199,8 +200,7 @@ def _bench(
     noisy: bool,
 ) -> None:
     registry = load(ROOT / "bench")
-    if runner not in ("auto", "native"):
-        raise ConfigurationError([f"--runner: {runner!r} is not one of auto, native (compose comes with a later version)"])
+    _known_runner(runner)
     if order not in ("auto", "scenario", "contender"):
         raise ConfigurationError([f"--order: {order!r} is not one of auto, scenario, contender"])
     already: list[Cell] = []
@@ -210,8 +210,8 @@ def _bench(
         hold(resume)
         cut_torn_tail(resume)
         before, already = read_run(resume)
-        _refuse_other_plan(context, resume, before["plan"])
-        plan = _resumed(work, before, resume)
+        _refuse_other_plan(context, resume, before)
+        plan, ground = _resumed(work, before, resume)
         if not plans.missing(plan, already):
             console.print("Every planned cell is there already.")
             report(resume)
@@ -220,19 +220,28 @@ def _bench(
         out = resume
     else:
         plan = _plan(registry, tier, contenders, scenarios, rounds, seed, profile, twin)
+        ground = runners.asked_of(runner, work, plan.contenders, plan.workers, _say)
     folder = out or ROOT / "bench" / "out" / f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{host.facts(ROOT)['name']}"
     if resume is None and (folder / "cells.jsonl").exists():
         raise ConfigurationError([f"--out: {folder} already holds a run; go on with --resume {folder}, or name another folder"])
-    sys.exit(_run(work, plan, folder.resolve(), already, before, database_url, order, noisy))
+    sys.exit(_run(work, ground, plan, folder.resolve(), already, before, database_url, order, noisy))
 
 
-def _refuse_other_plan(context: typer.Context, folder: Path, old: dict[str, Any]) -> None:
+def _known_runner(runner: str) -> None:
+    if runner not in runners.RUNNERS:
+        raise ConfigurationError([f"--runner: {runner!r} is not one of {', '.join(runners.RUNNERS)}"])
+
+
+def _refuse_other_plan(context: typer.Context, folder: Path, run: dict[str, Any]) -> None:
     """A resumed run keeps its plan: an option that would change it is not passed over in silence. Raises ConfigurationError."""
-    mistakes = []
+    mistakes, old = [], run["plan"]
     for name in ("tier", "contenders", "scenarios", "rounds", "seed", "twin", "profile", "order", "out"):
         source = context.get_parameter_source(name)
         if source is not None and source.name == "COMMANDLINE":
             mistakes.append(f"--{name}: the run in {folder} keeps its own; leave it out with --resume")
+    runner = run.get("runner", "native")
+    if context.params.get("runner", "auto") not in ("auto", runner):
+        mistakes.append(f"--runner: the run in {folder} was made with {runner} and keeps it; leave it out with --resume")
     asked = context.params.get("contender")
     if asked is not None and asked not in old["contenders"]:
         mistakes.append(f"CONTENDER: {asked!r} is not in the run in {folder}; it has {', '.join(old['contenders'])}")
@@ -242,6 +251,7 @@ def _refuse_other_plan(context: typer.Context, folder: Path, old: dict[str, Any]
 
 def _run(
     work: Workshop,
+    ground: runners.Runner,
     plan: plans.Plan,
     folder: Path,
     already: list[Cell],
@@ -255,22 +265,24 @@ def _run(
     load_claims(ROOT / "bench", registry)  # a mistake in them is told now, not after an hour
     journal = Journal(folder)
     began = time.monotonic()
-    runnable, left_out = _runnable(work, plan)
+    runnable, left_out = ground.runnable(plan.contenders)
+    left_out |= _pointless(plan)
+    runnable = [name for name in runnable if name not in left_out]
     services = list(dict.fromkeys(registry.contenders[name].service for name in runnable))
-    console.print(f"Building {', '.join(services)}; logs in .tools/built/", markup=False)
-    k6_program = k6.ensure(ROOT, session.go(work), _say)
-    build_s, failed = session.build(work, services, _say)
-    for name in [n for n in runnable if registry.contenders[n].service in failed]:
-        left_out[name] = failed[registry.contenders[name].service]
-        runnable.remove(name)
-    oha_ = oha.prepare(work, plan.scenarios, plan.rounds < 2, _say) if runnable else None
+    console.print(f"Building {', '.join(services)} ({ground.name}); logs in .tools/built/", markup=False)
+    k6_program = ground.k6(_say)
+    build_s, failed = ground.build([registry.contenders[name] for name in runnable], _say)
+    left_out |= failed
+    runnable = [name for name in runnable if name not in left_out]
+    oha_ = ground.oha(plan.scenarios, plan.rounds < 2, _say) if runnable else None
     build_wall = time.monotonic() - began
     _tell_left_out(left_out)
     if not runnable:
         raise Refused("No contender can run on this machine; ./justw doctor says what is missing.")
     arranged = session.arrange(order, [registry.contenders[name] for name in runnable], plan.workers, _say)
     measured_from = time.monotonic()
-    with session.stage(work, plan.profile, plan.workers, len(runnable), folder, database_url, _say) as stage:
+    asked = [registry.contenders[name] for name in runnable]
+    with ground.stage(plan.profile, plan.workers, asked, folder, database_url, _say) as stage:
         _conform_first(work, stage, [registry.contenders[n] for n in runnable], left_out)
         runnable = [name for name in runnable if name not in left_out]
         if not runnable:
@@ -293,10 +305,9 @@ def _run(
             markup=False,
         )
         facts = session.run_facts(plan, stage, k6_program, build_s, announced)
-        facts["left_out"] = left_out
-        facts["preflight"] = checked
+        facts |= ground.facts() | {"left_out": left_out, "preflight": checked}
         if before is not None:
-            facts = _sitting(before, facts, left_out, session.tools_used(plan, work), folder)
+            facts = _sitting(before, facts, left_out, ground.standing(plan)["tools"], folder)
         journal.facts(facts)
         write_whole(folder / CODE, to_json(sizes.measure(ROOT, registry, [c.id for c in plan.contenders]).model_dump(mode="json")))
         started = time.monotonic()
@@ -374,17 +385,15 @@ def _print_placement(plan: plans.Plan) -> None:
         console.print(line, markup=False, soft_wrap=True)
 
 
-def _runnable(work: Workshop, plan: plans.Plan) -> tuple[list[str], dict[str, str]]:
-    runnable: list[str] = []
-    left_out: dict[str, str] = {}
+def _pointless(plan: plans.Plan) -> dict[str, str]:
+    """Contenders of which this plan could tell nothing, and why."""
+    found: dict[str, str] = {}
     for contender in plan.contenders:
-        same = contender.nothing_of_its_own(plan.workers)
-        lacks = [same] if same else work.provide(work.needs(contender), _say)
-        if lacks:
-            left_out[contender.id] = "; ".join(lacks)
-        else:
-            runnable.append(contender.id)
-    return runnable, left_out
+        whys = [contender.why_not(scenario) for scenario in plan.scenarios]
+        why = whys[0] if None not in whys else contender.nothing_of_its_own(plan.workers)
+        if why is not None:
+            found[contender.id] = why
+    return found
 
 
 def _conform_first(work: Workshop, stage: Stage, contenders: list[Any], left_out: dict[str, str]) -> None:
@@ -476,8 +485,8 @@ def _plan(
     return plans.make(registry, tier, who, what, placed, workers, session.seed_from_clock() if seed is None else seed, rounds)
 
 
-def _resumed(work: Workshop, run: dict[str, Any], folder: Path) -> plans.Plan:
-    """The plan of an interrupted run. Raises Refused where the machine, the code or the configuration is another one."""
+def _resumed(work: Workshop, run: dict[str, Any], folder: Path) -> tuple[plans.Plan, runners.Runner]:
+    """The plan and the runner of an interrupted run. Raises Refused where the machine, the code or the configuration is another one."""
     old, registry = run["plan"], work.registry
     gone = [name for name in (*old["contenders"], *old["scenarios"]) if name not in {**registry.contenders, **registry.scenarios}]
     if gone:
@@ -492,8 +501,9 @@ def _resumed(work: Workshop, run: dict[str, Any], folder: Path) -> plans.Plan:
         old["seed"],
         old["rounds"],
     )
-    _refuse_differences(run, {**session.standing(plan, work), "tools": session.tools_used(plan, work)}, folder)
-    return plan
+    ground = runners.asked_of(run.get("runner", "native"), work, plan.contenders, plan.workers, _say)
+    _refuse_differences(run, ground.standing(plan), folder)
+    return plan, ground
 
 
 def _refuse_differences(before: dict[str, Any], now: dict[str, Any], folder: Path) -> None:
@@ -516,6 +526,7 @@ def show_plan(
     tier: Tier = "standard",
     contenders: Contenders = "default",
     scenarios: Scenarios = "default",
+    runner: Runner = "auto",
     rounds: Rounds = None,
     seed: Seed = None,
     twin: Twin = None,
@@ -523,13 +534,17 @@ def show_plan(
 ) -> None:
     """What would run, how long it takes, and what it could detect."""
     registry = load(ROOT / "bench")
+    _known_runner(runner)
     plan = _plan(registry, tier, contenders, scenarios, rounds, seed, profile, twin)
+    ground = runners.asked_of(runner, workshop(ROOT, registry), plan.contenders, plan.workers, _say)
     console.print(f"Tier {plan.tier_name}: {plan.tier.why}", markup=False)
     console.print(
-        f"{_size(plan)}; profile {plan.profile}, {plan.workers} worker(s) each; seed {plan.seed}",
+        f"{_size(plan)}; runner {ground.name}; profile {plan.profile}, {plan.workers} worker(s) each; seed {plan.seed}",
         markup=False,
     )
+    _tell_left_out(ground.runnable(plan.contenders)[1])
     _print_placement(plan)
+    _tell_left_out(_pointless(plan))
     console.print(
         f"Time: {plan.seconds(0) / 60:.1f} minutes after the build, and {plans.CONFORMANCE_S:.0f} s for each contender "
         "whose build has not passed the contract yet",
@@ -559,6 +574,7 @@ def show_plan(
 @app.command("conform")
 def conform(
     contenders: Annotated[list[str] | None, typer.Argument(help="ids; default: all default contenders")] = None,
+    runner: Runner = "auto",
     profile: ProfileOption = None,
     database_url: DatabaseUrl = None,
     stopped_for: Annotated[
@@ -567,22 +583,38 @@ def conform(
 ) -> None:
     """The contract, rule by rule, against live services; then all contenders against each other."""
     registry = load(ROOT / "bench")
+    _known_runner(runner)
     plan = _plan(registry, "smoke", ",".join(contenders) if contenders else "default", "default", None, 0, profile)
-    sys.exit(_conform(registry, plan, database_url) if stopped_for is None else _stopped(registry, plan, database_url, stopped_for))
-
-
-def _stopped(registry: Registry, plan: plans.Plan, database_url: str | None, stopped_s: float) -> int:
     work = workshop(ROOT, registry)
-    runnable, left_out = _runnable(work, plan)
-    _, failed = session.build(work, list(dict.fromkeys(registry.contenders[n].service for n in runnable)), _say)
-    left_out |= {n: failed[registry.contenders[n].service] for n in runnable if registry.contenders[n].service in failed}
-    asleep = [registry.contenders[name] for name in runnable if name not in left_out]
+    ground = runners.asked_of(runner, work, plan.contenders, plan.workers, _say)
+    there, left_out = _built(ground, plan)
     _tell_left_out(left_out)
+    if stopped_for is None:
+        sys.exit(_conform(work, ground, plan, there, left_out, database_url))
+    sys.exit(_stopped(ground, plan, there, left_out, database_url, stopped_for))
+
+
+def _built(ground: runners.Runner, plan: plans.Plan) -> tuple[list[Contender], dict[str, str]]:
+    """The contenders that can run, built, and contender → why another cannot."""
+    runnable, left_out = ground.runnable(plan.contenders)
+    _, failed = ground.build([each for each in plan.contenders if each.id in runnable], _say)
+    left_out |= failed
+    return [each for each in plan.contenders if each.id not in left_out], left_out
+
+
+def _stopped(
+    ground: runners.Runner,
+    plan: plans.Plan,
+    asleep: list[Contender],
+    left_out: dict[str, str],
+    database_url: str | None,
+    stopped_s: float,
+) -> int:
     if not asleep:
         raise Refused("No contender can run on this machine; ./justw doctor says what is missing.")
     with (
         _scratch() as folder,
-        session.stage(work, plan.profile, plan.workers, len(asleep), folder, database_url, _say) as stage,
+        ground.stage(plan.profile, plan.workers, asleep, folder, database_url, _say) as stage,
     ):
         woken, out = stopped.wake(stage, asleep, stopped_s, _say)
     for name, seen in woken.items():
@@ -596,44 +628,51 @@ def _stopped(registry: Registry, plan: plans.Plan, database_url: str | None, sto
     return INCOMPLETE if left_out or out or any(harm(seen) for seen in woken.values()) else DONE
 
 
-def _conform(registry: Registry, plan: plans.Plan, database_url: str | None) -> int:
-    work = workshop(ROOT, registry)
-    runnable, left_out = _runnable(work, plan)
-    _, failed = session.build(work, list(dict.fromkeys(registry.contenders[n].service for n in runnable)), _say)
-    left_out |= {n: failed[registry.contenders[n].service] for n in runnable if registry.contenders[n].service in failed}
-    runnable = [name for name in runnable if name not in left_out]
-    _tell_left_out(left_out)
+def _conform(
+    work: Workshop,
+    ground: runners.Runner,
+    plan: plans.Plan,
+    there: list[Contender],
+    left_out: dict[str, str],
+    database_url: str | None,
+) -> int:
     broken = 0
     with (
         _scratch() as folder,
-        session.stage(work, plan.profile, plan.workers, len(runnable), folder, database_url, _say) as stage,
+        ground.stage(plan.profile, plan.workers, there, folder, database_url, _say) as stage,
     ):
-        console.print(f"database: {stage.database.kind} {stage.database.version}", markup=False)
+        console.print(f"database: {stage.database.kind} {stage.database.version}; runner {ground.name}", markup=False)
         passed = session.PassedBefore(work, stage)
-        for name in runnable:
-            outcomes = session.conform(stage, registry.contenders[name], lambda _: None)
+        for contender in there:
+            outcomes = session.conform(stage, contender, lambda _: None)
             bad = [outcome for outcome in outcomes if not outcome.passed]
-            console.print(f"{name}: {len(outcomes) - len(bad)} of {len(outcomes)} checks passed", markup=False)
-            for unkept, why in registry.contenders[name].breaks.items():
+            beyond = len(beyond_reach(contender.endpoints))
+            rest = f"; {beyond} do not concern it: {contender.only.why}" if contender.only is not None else ""
+            console.print(
+                f"{contender.id}: {len(outcomes) - len(bad)} of {len(outcomes)} checks passed{rest}", markup=False, soft_wrap=True
+            )
+            for unkept, why in contender.breaks.items():
                 console.print(f"  not checked: {unkept}: {why}", markup=False, soft_wrap=True)
             for outcome in bad:
                 console.print(f"  {outcome.rule} {outcome.title}: {outcome.detail}", markup=False)
             broken += len(bad)
             if not bad:
-                passed.add(registry.contenders[name])
+                passed.add(contender)
         seen = {}
-        for name in runnable if len(runnable) > 1 else []:
-            running = stage.start(registry.contenders[name])
+        for contender in there if len(there) > 1 else []:
+            running = stage.start(contender)
             try:
                 stage.database.reset_books()
-                seen[name] = answers(running.base_url)
+                seen[contender.id] = answers(running.base_url, contender.endpoints)
             finally:
                 running.stop()
         different = [outcome for outcome in differences(seen) if not outcome.passed] if seen else []
         for outcome in different:
             console.print(f"  differ: {outcome.rule} {outcome.title}: {outcome.detail}", markup=False)
         if seen:
-            console.print(f"{len(next(iter(seen.values())))} requests to {len(seen)} contenders: {len(different)} answered differently")
+            console.print(
+                f"{max(len(given) for given in seen.values())} requests to {len(seen)} contenders: {len(different)} answered differently"
+            )
     return INCOMPLETE if broken or different or left_out else DONE
 
 
@@ -645,8 +684,9 @@ def _scratch() -> Iterator[Path]:
 
 
 @app.command("doctor")
-def doctor() -> None:
+def doctor(runner: Runner = "auto") -> None:
     """What this machine has and lacks, per contender, with the command that mends it."""
+    _known_runner(runner)
     registry = load(ROOT / "bench")
     work = workshop(ROOT, registry)
     facts = host.facts(ROOT)
@@ -659,22 +699,39 @@ def doctor() -> None:
         text = f"{found.version} ({found.path})" if isinstance(found, Found) else work.missing[name].sentence
         text += "" if found or not work.can_fetch(name) else "; else it is fetched when a contender needs it"
         console.print(f"  {name:8} {text}", markup=False)
+    originals = [c for c in registry.contenders.values() if c.copy_of is None]
+    try:
+        there = runners.Compose(work, 1)
+        told = f"{there.engine.version}, compose {there.engine.compose}, cgroup v{there.engine.cgroup}: --runner compose works"
+    except containers.Absent as error:
+        there, told = None, str(error)
+    console.print(f"  {'docker':8} {told}", markup=False, soft_wrap=True)
+    if runner == "compose":
+        sys.exit(INCOMPLETE if there is None or _tell_runnable(there, originals) else DONE)
+    ground = runners.Native(work) if runner == "native" else runners.asked_of("auto", work, originals, 1, _say)
     lacking = 0
     try:
-        console.print(f"  database {find_server(ROOT / '.tools' / 'database')}", markup=False)
+        server = find_server(ROOT / ".tools" / "database") if ground.name == "native" else "in a container"
+        console.print(f"  database {server}", markup=False)
     except DatabaseError as error:
         console.print(f"  database {error}", markup=False)
         lacking += 1
-    for contender in [c for c in registry.contenders.values() if c.copy_of is None]:
-        lacks = work.lacks(work.needs(contender))
-        lacking += bool(lacks) and contender.default
-        console.print(f"{contender.id:16} {'can run' if not lacks else 'cannot run: ' + '; '.join(lacks)}", markup=False)
-    if "go" not in work.found:
+    lacking += _tell_runnable(ground, originals)
+    if "go" not in work.found and ground.name == "native":
         console.print("k6 and the upstream need Go too: nothing can be measured without it.")
         lacking += 1
     if "cargo" not in work.found:
         console.print(f"{oha.NAME} needs cargo too: without it, capacity is not measured again where k6 is the limit.")
     sys.exit(INCOMPLETE if lacking else DONE)
+
+
+def _tell_runnable(ground: runners.Runner, contenders: list[Contender]) -> int:
+    """Says of each whether it can run; how many of the default ones cannot."""
+    _, lacking = ground.runnable(contenders)
+    for contender in contenders:
+        why = lacking.get(contender.id)
+        console.print(f"{contender.id:16} {'can run' if why is None else f'cannot run: {why}'} ({ground.name})", markup=False)
+    return sum(contender.default and contender.id in lacking for contender in contenders)
 
 
 @app.command("test")
@@ -691,28 +748,31 @@ def run_checks(only: Annotated[list[str] | None, typer.Argument(help="parts; def
 def up(
     contender: Annotated[str, typer.Argument(help="the contender's id")],
     port: Annotated[int, typer.Option(min=1, max=65535)] = 8080,
+    runner: Runner = "auto",
     profile: ProfileOption = None,
     database_url: DatabaseUrl = None,
 ) -> None:
     """One service with its database and upstream, to try by hand; Ctrl-C stops all."""
     registry = load(ROOT / "bench")
     plan = _plan(registry, "smoke", contender, "default", None, 0, profile)
-    work = workshop(ROOT, registry)
+    _known_runner(runner)
     chosen_ = plan.contenders[0]
-    lacks = work.provide(work.needs(chosen_), _say)
+    ground = runners.asked_of(runner, workshop(ROOT, registry), [chosen_], plan.workers, _say)
+    lacks = ground.runnable([chosen_])[1]
     if lacks:
-        raise Refused("; ".join(lacks))
+        raise Refused(lacks[chosen_.id])
     if not port_is_free(port):
         raise Refused(f"port {port} is taken; name another one by --port")
-    _, failed = session.build(work, [chosen_.service], _say)
+    _, failed = ground.build([chosen_], _say)
     if failed:
-        raise Refused(next(iter(failed.values())))
-    with _scratch() as folder, session.stage(work, plan.profile, plan.workers, 1, folder, database_url, _say) as stage:
+        raise Refused(failed[chosen_.id])
+    with _scratch() as folder, ground.stage(plan.profile, plan.workers, [chosen_], folder, database_url, _say) as stage:
         running = stage.start(chosen_, {"PORT": str(port)})
         try:
             console.print(f"{chosen_.id} answers on {running.base_url} (ready after {running.ready_s:.1f} s). Try:", markup=False)
-            for path in ("/runtime", "/books/1", "/fanout?calls=3&ms=100&mode=concurrent"):
-                console.print(f"  curl '{running.base_url}{path}'", markup=False)
+            for path in ("/runtime", "/hello", "/books/1", "/fanout?calls=3&ms=100&mode=concurrent"):
+                if endpoint(path) in chosen_.endpoints:
+                    console.print(f"  curl '{running.base_url}{path}'", markup=False)
             console.print("Ctrl-C stops the service, its database and the upstream.")
             while running.process.wait(3600) is None:
                 pass

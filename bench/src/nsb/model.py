@@ -29,6 +29,13 @@ Role = Literal["service", "generator", "database", "upstream"]
 
 POOL_SIZE = 150
 SERVER_THREADS = 200
+ENDPOINTS = (
+    "/healthz", "/readyz", "/runtime", "/stats", "/hello", "/sleep", "/sleep-query", "/slow-query", "/books", "/fanout",
+    "/compute", "/block",
+)  # fmt: skip
+"""What the contract asks a service to answer, by the first part of the path."""
+NEEDED = ("/healthz", "/runtime", "/stats")
+"""Without these nobody can be started, asked what it is, or drained."""
 _ID = r"^[a-z0-9]+(-[a-z0-9]+)*$"
 
 
@@ -87,6 +94,29 @@ def tools_named(commands: Iterable[Sequence[str]]) -> list[str]:
     return list(dict.fromkeys(name for command in commands for part in command for name in re.findall(r"\{tool\.([\w-]+)\}", part)))
 
 
+def endpoint(target: str) -> str:
+    """`/books` of `/books/1?x=y`."""
+    return "/" + target.removeprefix("/").partition("?")[0].partition("/")[0]
+
+
+class Only(Frozen):
+    """A service that is there for a part of the contract."""
+
+    endpoints: list[str] = Field(min_length=1)
+    why: str
+
+    @field_validator("endpoints")
+    @classmethod
+    def _known(cls, value: list[str]) -> list[str]:
+        unknown = [one for one in value if one not in ENDPOINTS]
+        if unknown:
+            raise ValueError(f"the contract has no {', '.join(unknown)}; it has {', '.join(ENDPOINTS)}")
+        missing = [one for one in NEEDED if one not in value]
+        if missing:
+            raise ValueError(f"{', '.join(missing)} must be there: the harness needs them")
+        return value
+
+
 def twin_id(name: str) -> str:
     """The id under which a contender runs a second time."""
     return f"{name}-twin"
@@ -117,6 +147,8 @@ class Contender(Frozen):
     """Part of the short run of `just test`."""
     unsupported: dict[str, str] = {}
     """Scenario id → why this contender cannot run it."""
+    only: Only | None = None
+    """The part of the contract that its service answers; all of it where there is none."""
     differs: dict[str, str] = {}
     """Setting of the fairness manifest → why this contender has another value than the others, on purpose."""
     breaks: dict[str, str] = {}
@@ -138,6 +170,17 @@ class Contender(Frozen):
     def copy_of(self) -> str | None:
         """Of a control: the contender that it is compared with."""
         return self.twin_of or (self.plant.of if self.plant else None)
+
+    @property
+    def endpoints(self) -> Sequence[str]:
+        """What its service answers."""
+        return ENDPOINTS if self.only is None else self.only.endpoints
+
+    def why_not(self, scenario: Scenario) -> str | None:
+        """Why it cannot run a scenario; None where it can."""
+        if self.only is not None and endpoint(scenario.path) not in self.only.endpoints:
+            return self.only.why
+        return self.unsupported.get(scenario.id)
 
     def workers(self, granted: int) -> int:
         """How many it has where all are granted so many: its own environment goes first, as at its start."""
@@ -248,8 +291,8 @@ class Registry(Frozen):
 
     @property
     def proper_services(self) -> dict[str, Service]:
-        """Those of contenders that have a column; a control's program is not one to learn from."""
-        proper = {c.service for c in self.contenders.values() if c.copy_of is None}
+        """Those with the whole contract, of contenders that have a column; a control's program is not one to learn from."""
+        proper = {c.service for c in self.contenders.values() if c.copy_of is None and c.only is None}
         return {name: service for name, service in self.services.items() if name in proper}
 
 

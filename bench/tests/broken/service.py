@@ -63,6 +63,7 @@ def number(name: str, default: int, least: int, most: int) -> int:
     return int(value)
 
 
+ALONE = ("/healthz", "/runtime", "/stats", "/hello") if MODE == "says hello alone" else ()  # a part of the contract, and no neighbours
 WORKERS = number("WORKERS", os.cpu_count() or 1, 1, 1024)
 HOST = os.environ.get("HOST") or "127.0.0.1"
 PORT = number("PORT", 8080, 1, 65_535)
@@ -326,6 +327,9 @@ class Handler(BaseHTTPRequestHandler):
     def respond(self, path: str, query: list[tuple[str, str]]) -> tuple[int, str, str, list[str]]:
         if MODE == "takes a slash behind" and path != "/":
             path = path.rstrip("/")
+        if ALONE and path not in ALONE:
+            self.body()
+            raise Problem(404, "nothing is here")
         if path == "/books":
             if self.command != "POST":
                 self.body()
@@ -374,13 +378,14 @@ class Handler(BaseHTTPRequestHandler):
             "db_acquire_timeout_ms": round(ACQUIRE_S * 1000), "db_statements": "text", "upstream_timeout_ms": round(UPSTREAM_S * 1000),
             "upstream_max_connections": 10 if MODE == "few upstream connections" else None,
             "upstream_idle_s": None, "offload": "none needed",
+            **dict.fromkeys(("db_acquire_timeout_ms", "db_statements", "upstream_timeout_ms", "offload") if ALONE else ()),
             "heap_max_mib": 512 if MODE == "a small heap" else None, "gc": "G1" if MODE == "a small heap" else None,
         }  # fmt: skip
         return {
             "runtime": "threads", "runtime_version": "1", "framework": None, "framework_version": None, "server": "http.server",
             "driver": "PyMySQL", "driver_version": pymysql.__version__, "concurrency_model": "threads",
             "handled_by": threading.current_thread().name, "workers": WORKERS + 1 if MODE == "another number of workers" else WORKERS,
-            "pool_size": POOL_SIZE, "cancels_on_disconnect": MODE == "claims to cancel", "settings": settings,
+            "pool_size": 0 if ALONE else POOL_SIZE, "cancels_on_disconnect": MODE == "claims to cancel", "settings": settings,
         }  # fmt: skip
 
     def stats(self, query: object) -> dict[str, Any]:

@@ -584,7 +584,7 @@ def _scope(evidence: _Evidence) -> Scope:
         profile=plan["profile"],
         tier=plan["tier"],
         rounds=plan["rounds"],
-        runner=run["runner"],
+        runner=run.get("runner", "native"),
         database=f"{run['database']['kind']} {run['database']['version']}",
         started_at=run["started_at"],
         commit=host["commit"] + ("-dirty" if host["changed"] else ""),

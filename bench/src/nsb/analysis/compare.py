@@ -194,7 +194,9 @@ def _forbidden(a: Mapping[str, Any], b: Mapping[str, Any], scenarios: Sequence[s
     """What must be equal and is not, in one sentence each."""
     facts = [(f"{part}.{key}", a[part].get(key), b[part].get(key)) for part, keys in _EQUAL for key in keys]
     facts += [("plan.order", a["plan"].get("order", "scenario"), b["plan"].get("order", "scenario"))]
-    facts += [(key, a.get(key), b.get(key)) for key in ("runner", "placement")]
+    facts += [("runner", a.get("runner", "native"), b.get("runner", "native")), ("placement", a.get("placement"), b.get("placement"))]
+    limits = [run.get("containers", {}).get("memory_limit_mib") for run in (a, b)]
+    facts += [("containers.memory_limit_mib", *limits)]
     facts += [
         (f"{key} of {scenario}", a["plan"].get(key, {}).get(scenario), b["plan"].get(key, {}).get(scenario))
         for key in _EQUAL_BY_SCENARIO
@@ -205,7 +207,7 @@ def _forbidden(a: Mapping[str, Any], b: Mapping[str, Any], scenarios: Sequence[s
 
 def _differs(a: Mapping[str, Any], b: Mapping[str, Any]) -> list[str]:
     """Commits, versions, settings and rounds that are not the same."""
-    flat = [_flat({part: run.get(part, {}) for part in ("host", "k6", "tools", "runtimes")}) for run in (a, b)]
+    flat = [_flat({part: run.get(part, {}) for part in ("host", "k6", "tools", "runtimes", "images")}) for run in (a, b)]
     for facts, run in zip(flat, (a, b), strict=True):
         facts |= {f"plan.{key}": run["plan"][key] for key in ("rounds", "seed")}
     names = [name for name in dict.fromkeys([*flat[0], *flat[1]]) if not name.endswith(_CHANGING)]

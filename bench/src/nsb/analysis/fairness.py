@@ -83,7 +83,12 @@ class Seen(Frozen):
     nofile: int | None
     """The least limit of open files of any process."""
     environment: dict[str, str] | None
-    """As the process was started with it, without PORT and DATABASE_URL; values that may tell of the machine as a digest."""
+    """As the process was started with it, without PORT, DATABASE_URL and what an image brings; values that may tell of the machine as a
+    digest."""
+    memory_limit_mib: int | None = None
+    """Of the contender's own control group."""
+    cpu_quota: str | None = None
+    """`none`, or a quota in words, of that group."""
 
 
 class Manifest(Frozen):
@@ -116,6 +121,8 @@ class Granted(Frozen):
     """min(4096, somaxconn) (C62)."""
     nofile: int
     nice: int
+    memory_mib: int | None = None
+    """The memory limit of each container; None: processes, which have no group of their own."""
 
 
 class Record(Frozen):
@@ -198,6 +205,8 @@ SETTINGS: tuple[Setting, ...] = (
     Setting("seen", "cores", "cores of the threads", "placement", "equal", lambda granted: [granted.cores], "kernel"),
     Setting("seen", "nice", "least nice value", "placement", "equal", lambda granted: granted.nice, "kernel"),
     Setting("seen", "nofile", "open files at most", "C62", "equal", lambda granted: granted.nofile, "kernel"),
+    Setting("seen", "memory_limit_mib", "memory limit, MiB", "placement", "equal", lambda granted: granted.memory_mib, "kernel"),
+    Setting("seen", "cpu_quota", "CPU quota", "placement", "equal", lambda _: "none", "kernel"),
     Setting("seen", "listening_sockets", "listening sockets", "C62", "shown", source="kernel"),
     Setting("said", "runtime", "runtime", "C3", "shown"),
     Setting("said", "runtime_version", "runtime version", "C3", "runtime"),

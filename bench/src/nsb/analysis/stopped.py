@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+
+from nsb.model import ENDPOINTS, endpoint
 
 REQUESTS = 200
 """Right after the stop, without any burst before them that would hide a broken connection."""
@@ -18,9 +20,16 @@ class Asked:
     body: str
 
 
-def requests(count: int = REQUESTS) -> list[Asked]:
-    """Of each five three reads, a fan-out and a slow query: pool, upstream sockets and workers are all used."""
-    return [_request(number) for number in range(count)]
+def requests(endpoints: Collection[str] = ENDPOINTS, count: int = REQUESTS) -> list[Asked]:
+    """Of each five three reads, a fan-out and a slow query: pool, upstream sockets and workers are all used.
+
+    Where a service does not answer one of them, /hello is asked in its place.
+    """
+    asked = [_request(number) for number in range(count)]
+    return [one if endpoint(one.target) in endpoints else HELLO for one in asked]
+
+
+HELLO = Asked("/hello", "hello")
 
 
 def _request(number: int) -> Asked:
@@ -54,6 +63,8 @@ class Woken:
     """What was wrong with an answer, one sentence for each that was."""
     in_flight: int | None
     """When all answers had come; None where /stats did not answer."""
+    endpoints: Collection[str] = ENDPOINTS
+    """What the service answers: without /readyz it has no database, without /fanout no upstream."""
 
 
 def harm(woken: Woken) -> list[str]:
@@ -65,7 +76,7 @@ def harm(woken: Woken) -> list[str]:
         found.append(f"{len(woken.failures)} of {REQUESTS} requests failed: {shown}")
     if woken.in_flight != 0:
         found.append("/stats does not answer" if woken.in_flight is None else f"in_flight stays at {woken.in_flight}")
-    if not woken.before.connections:
+    if "/readyz" in woken.endpoints and not woken.before.connections:
         found.append("no database connection was seen before the stop, so none can be shown to have survived")
     for when, now in (("after it", woken.after), ("some time after it", woken.later)):
         found += [f"{sentence} {when}" for sentence in _changes(woken.before, now)]
@@ -85,4 +96,4 @@ def _changes(before: Inventory, now: Inventory) -> list[str]:
 
 def notes(woken: Woken) -> list[str]:
     """What could not be seen on this machine."""
-    return [] if woken.before.upstream_ports else ["connections to the upstream cannot be seen here"]
+    return [] if woken.before.upstream_ports or "/fanout" not in woken.endpoints else ["connections to the upstream cannot be seen here"]

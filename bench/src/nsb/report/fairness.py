@@ -49,6 +49,8 @@ def _on_purpose(record: Record) -> list[str]:
 
 
 NOTHING = "–"
+OF_CONTAINERS = ("memory_limit_mib", "cpu_quota")
+"""Processes have no control group of their own."""
 
 
 def _settings(manifests: Sequence[Manifest]) -> list[tuple[str, list[str]]]:
@@ -57,6 +59,8 @@ def _settings(manifests: Sequence[Manifest]) -> list[tuple[str, list[str]]]:
     lines: list[tuple[str, list[str]]] = []
     for setting in SETTINGS:
         if setting in versions.values():
+            continue
+        if setting.name in OF_CONTAINERS and all(setting.of(manifest) is None for manifest in manifests):
             continue
         values = [setting.words(setting.of(manifest)) for manifest in manifests]
         if setting.name in versions:

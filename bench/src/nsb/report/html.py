@@ -173,9 +173,12 @@ def _control_result(control: Control) -> Markup:
 
 def _facts(run: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """Name and value of what the run stands on, as run.json has it; nested names with a dot."""
-    for name in ("started_at", "runner", "host", "placement", "database", "k6", "tools", "wall_s"):
+    for name in ("started_at", "runner", "host", "placement", "database", "k6", "tools", "images", "wall_s"):
         if name in run:
             yield from _flat(name, run[name])
+    for name, value in run.get("containers", {}).items():
+        if isinstance(value, str | int):
+            yield f"containers.{name}", str(value)
     for name in ("tier", "profile", "workers", "rounds", "seed", "order", "order_why"):
         if run["plan"].get(name) not in (None, ""):
             yield f"plan.{name}", str(run["plan"][name])

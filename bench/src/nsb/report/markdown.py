@@ -49,12 +49,23 @@ def page(table: Table, run: dict[str, Any], controls: Sequence[Control] = ()) ->
         f"{host['cpu']}, {host['cores']} cores, {host['memory_gib']} GiB, {host['system']}, kernel {host['kernel']}. "
         f"Database {run['database']['kind']} {run['database']['version']}, {run['k6']}. Seed {run['plan']['seed']}, "
         f"commit {host['commit'][:12] or 'unknown'}"
-        f"{' with uncommitted changes' if host['changed'] else ''}, started {run['started_at']}.{_order(run)}\n",
+        f"{' with uncommitted changes' if host['changed'] else ''}, started {run['started_at']}.{_containers(run)}{_order(run)}\n",
         "## Doubts and reasons\n",
         "\n".join(f"- {line}" for line in words.doubts(table)) or "None.",
         "",
     ]  # fmt: skip
     return "\n".join(parts)
+
+
+def _containers(run: dict[str, Any]) -> str:
+    found = run.get("containers")
+    if not found:
+        return ""
+    return (
+        f" Run as containers: Docker {found['engine']}, compose {found['compose']}, control groups {found['cgroup']}, "
+        f"{found['network']} network, {found['memory_limit_mib']} MiB for each contender; k6, oha and the harness {found['generator']}. "
+        "Memory is what the control group holds without idle file pages."
+    )
 
 
 def _order(run: dict[str, Any]) -> str:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 from nsb.analysis.starts import Span
 from nsb.analysis.table import UNITS, Entry, Second, Table
@@ -146,3 +147,8 @@ def doubts(table: Table) -> list[str]:
         if second is not None and second.status != "unsupported" and (second.reasons or second.doubts):
             lines.append(f"{entry.scenario} · {entry.contender} by {_generator(second)}: {'; '.join([*second.reasons, *second.doubts])}")
     return lines
+
+
+def of_runner(text: str, run: Mapping[str, Any]) -> str:
+    """What a page calls memory: of containers it is that of the control group, and no PSS."""
+    return text.replace("(PSS)", "(cgroup)") if run.get("runner") == "compose" else text

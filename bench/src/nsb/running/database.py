@@ -13,7 +13,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Protocol, Self
 from urllib.parse import quote, unquote, urlsplit
 
 import pymysql
@@ -38,7 +38,7 @@ from nsb.running.database_private import (
     title,
 )
 
-__all__ = ["Counters", "DatabaseError", "Server", "find_server", "provide", "server_settings", "user_name"]
+__all__ = ["Counters", "DatabaseError", "Server", "find_server", "private_server", "provide", "server_settings", "user_name"]
 
 SCHEMA = "nsb"
 """The schema, where the URL of a server of one's own names none."""
@@ -80,6 +80,25 @@ class Counters:
     """Open now (Threads_connected), without the harness's own."""
 
 
+class Private(Protocol):
+    """A server of the run alone, and its end."""
+
+    @property
+    def pid(self) -> int | None: ...
+
+    def ready(self) -> Login:
+        """Its administrator, once it answers. Raises DatabaseError."""
+        ...
+
+    def must_run(self) -> None:
+        """Raises DatabaseError where it has ended by itself."""
+        ...
+
+    def remove(self) -> None:
+        """Stops it and removes its data."""
+        ...
+
+
 # --- a running server -------------------------------------------------------------------------------------------------
 
 
@@ -93,12 +112,12 @@ class Server:
     pid: int | None
     """The private server's process; None for a server of one's own."""
 
-    def __init__(self, admin: _Admin, schema: str, private: PrivateServer | None) -> None:
+    def __init__(self, admin: _Admin, schema: str, private: Private | None) -> None:
         version = admin.row("SELECT VERSION()")[0]
         self.kind = "mariadb" if "mariadb" in version.lower() else "mysql"
         self.version = ".".join(str(number) for number in numbers(version)[:3])
         self.host, self.port = admin.login.host, admin.login.port
-        self.pid = private.process.pid if private and private.process else None
+        self.pid = private.pid if private else None
         self._admin, self._schema, self._private = admin, schema, private
         self._books = f"`{schema}`.`books`"
         # Accounts are by address where the server is ours; elsewhere nobody knows where services come from.
@@ -434,9 +453,13 @@ def _private(folder: Path, cache: Path, max_connections: int, say: Say) -> Serve
     binary = installed() or fetched(cache, say)
     say(f"starting {title(binary.kind)} {binary.version} ({binary.path})")
     private = PrivateServer(binary, folder, max_connections)
+    return private_server(private, max_connections)
+
+
+def private_server(private: Private, max_connections: int) -> Server:
+    """A server of the run's own with the 10,000 books, removed where it does not come to that. Raises DatabaseError."""
     try:
-        private.initialise()
-        server = Server(_Admin(private.start(), ""), SCHEMA, private)
+        server = Server(_Admin(private.ready(), ""), SCHEMA, private)
         server._prepare()
         needed = max_connections + HARNESS_CONNECTIONS
         granted = int(server.settings()["max_connections"])

@@ -338,6 +338,15 @@ class PrivateServer:
         self._settings.write_text("\n".join(["[server]", *lines, ""]), encoding="utf-8")
         self._log.write_bytes(b"")
 
+    @property
+    def pid(self) -> int | None:
+        return self.process.pid if self.process else None
+
+    def ready(self) -> Login:
+        """Made and started; its administrator."""
+        self.initialise()
+        return self.start()
+
     def initialise(self) -> None:
         """Makes the system tables: MySQL by itself, MariaDB from its own SQL files, without the script around them."""
         if self._binary.kind == "mysql":

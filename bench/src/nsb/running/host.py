@@ -173,14 +173,14 @@ def cgroup_limits(proc: Path = Path("/proc/self"), root: Path = Path("/")) -> Cg
     limit, used = min(memory, key=lambda pair: pair[0]) if memory else (None, None)
     return CgroupLimits(
         cpu_quota=min(_cpu_quotas(proc, root), default=None),
-        cpuset=_first(_levels(proc, root, "cpuset"), "cpuset.cpus.effective", "cpuset.effective_cpus", "cpuset.cpus"),
+        cpuset=_first(cgroup_levels(proc, root, "cpuset"), "cpuset.cpus.effective", "cpuset.effective_cpus", "cpuset.cpus"),
         memory_mib=limit,
         memory_used_mib=used,
     )
 
 
 def _cpu_quotas(proc: Path, root: Path) -> Iterator[float]:
-    for folder in _levels(proc, root, "cpu"):
+    for folder in cgroup_levels(proc, root, "cpu"):
         words = (_read(folder / "cpu.max") or "").split()
         quota, period = map(_number, words if len(words) == 2 else (_read(folder / f"cpu.cfs_{name}_us") for name in ("quota", "period")))
         if quota is not None and period:
@@ -189,20 +189,21 @@ def _cpu_quotas(proc: Path, root: Path) -> Iterator[float]:
 
 def _memory_limits(proc: Path, root: Path) -> Iterator[tuple[float, float | None]]:
     """Limit and use (MiB). Version 1 writes "none" as a number larger than any memory."""
-    for folder in _levels(proc, root, "memory"):
+    for folder in cgroup_levels(proc, root, "memory"):
         for limit, use in (("memory.max", "memory.current"), ("memory.limit_in_bytes", "memory.usage_in_bytes")):
             most, used = _number(_read(folder / limit)), _number(_read(folder / use))
             if most is not None and most < 2**60:
                 yield most / 2**20, None if used is None else used / 2**20
 
 
-def _levels(proc: Path, root: Path, controller: str) -> Iterator[Path]:
-    """The folders of this process's group of a controller, from its own up to the topmost that is mounted."""
+def cgroup_levels(proc: Path, root: Path, controller: str, of: Path | None = None) -> Iterator[Path]:
+    """The folders of this process's group of a controller (or of the process `of`, by this one's mounts), from its own up to the topmost
+    that is mounted."""
     paths: dict[str, str] = {}
-    for line in (_read(proc / "cgroup") or "").splitlines():
+    for line in (_read((of or proc) / "cgroup") or "").splitlines():
         _, names, path = line.split(":", 2)
         paths |= dict.fromkeys(names.split(","), path)  # version 2 is the one without a name
-    old = controller in paths
+    old = bool(controller) and controller in paths
     mine = paths.get(controller if old else "")
     if mine is None:
         return

@@ -29,9 +29,7 @@ def ensure(root: Path, go: str, say: Callable[[str], None]) -> Path:
 
     Raises ProcessError with the end of the compiler's output.
     """
-    folder = root / "bench" / "k6"
-    pins = hashlib.sha256((folder / "go.mod").read_bytes() + (folder / "go.sum").read_bytes()).hexdigest()[:16]
-    program = root / ".tools" / f"k6-{pins}"
+    folder, program = root / "bench" / "k6", pinned(root)
     if program.exists():
         return program
     say("k6: building the pinned version (once, some minutes)")
@@ -44,6 +42,13 @@ def ensure(root: Path, go: str, say: Callable[[str], None]) -> Path:
         raise ProcessError(f"k6 could not be built:\n{log.read_text(encoding='utf-8', errors='replace')[-2000:]}")
     unfinished.rename(program)
     return program
+
+
+def pinned(root: Path) -> Path:
+    """Where the program of these pins is once it has been built."""
+    folder = root / "bench" / "k6"
+    pins = hashlib.sha256((folder / "go.mod").read_bytes() + (folder / "go.sum").read_bytes()).hexdigest()[:16]
+    return root / ".tools" / f"k6-{pins}"
 
 
 def version(program: Path) -> str:

@@ -7,7 +7,7 @@ import hashlib
 import os
 import resource
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -43,7 +43,8 @@ def granted(stage: Stage) -> Granted:
         cores=sorted(stage.placement.service),
         backlog=min(4096, kernel.most_backlog()),
         nofile=resource.getrlimit(resource.RLIMIT_NOFILE)[0],
-        nice=os.getpriority(os.PRIO_PROCESS, 0),
+        nice=stage.nice,
+        memory_mib=stage.memory_mib,
     )
 
 
@@ -79,6 +80,7 @@ def _seen(running: Running, stage: Stage) -> Seen:
     threads = _threads(tree)
     if not threads:
         raise ProcessError(f"{name} has ended: {running.stderr_tail}")
+    limits = running.process.limits()
     return Seen(
         connections=_settled(lambda: database.connections(name), int(running.runtime["pool_size"])),
         open_transactions=_settled(lambda: database.open_transactions(name), 0),
@@ -89,7 +91,9 @@ def _seen(running: Running, stage: Stage) -> Seen:
         cores=[list(cores) for cores in sorted({thread.cores for thread in threads})],
         nice=min(thread.nice for thread in threads),
         nofile=_open_files(tree),
-        environment=_environment(running.pid),
+        environment=_environment(running.pid, running.process.given),
+        memory_limit_mib=None if limits.memory_mib is None else round(limits.memory_mib),
+        cpu_quota=limits.cpu,
     )
 
 
@@ -146,20 +150,22 @@ def _shares(tree: Sequence[psutil.Process], port: int) -> list[int] | None:
 
 
 def _open_files(tree: Sequence[psutil.Process]) -> int | None:
-    limits = []
-    for process in tree:
-        with contextlib.suppress(psutil.Error):
-            limits.append(process.rlimit(resource.RLIMIT_NOFILE)[0])
-    return min(limits, default=None)
+    limits = [kernel.open_files(process.pid) for process in tree]
+    return min((limit for limit in limits if limit is not None), default=None)
 
 
-def _environment(pid: int) -> dict[str, str] | None:
+def _environment(pid: int, given: Mapping[str, str | None]) -> dict[str, str] | None:
+    """Without what comes with the program, as its files do: a variable that has another value than that is the harness's."""
     try:
         data = Path(f"/proc/{pid}/environ").read_bytes()
     except PermissionError:
         return None
     pairs = (part.decode(errors="replace").partition("=") for part in data.split(b"\0") if part)
-    return {name: _plain(name, value) for name, _, value in sorted(pairs) if name not in OWN}
+    return {
+        name: _plain(name, value)
+        for name, _, value in sorted(pairs)
+        if name not in OWN and not (name in given and given[name] in (None, value))
+    }
 
 
 def _plain(name: str, value: str) -> str:

@@ -10,10 +10,11 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import httpx
 
@@ -30,7 +31,7 @@ from nsb.running.conformance.kernel import established
 from nsb.running.database import Server
 from nsb.running.host import tcp_counters
 from nsb.running.journal import Journal
-from nsb.running.process import ALL_CORES, Process, ProcessError, cpu_s, footprint, forget_peak, free_port, machine_times, port_is_free
+from nsb.running.process import ALL_CORES, Gauge, Process, ProcessError, Program, Tree, free_port, machine_times, port_is_free
 from nsb.running.tools import Workshop
 
 PORTS_TRIED = 3
@@ -61,10 +62,8 @@ class Running:
     """A started contender: its process, where it answers, what it says of itself."""
 
     contender: Contender
-    process: Process
+    process: Program
     base_url: str
-    began: float = field(default_factory=time.monotonic, kw_only=True)
-    """Its exec, a time of time.monotonic()."""
     runtime: dict[str, Any] = field(default_factory=dict)
     ready_s: float = 0.0
     doubts: list[str] = field(default_factory=list)
@@ -83,7 +82,7 @@ class Running:
     @property
     def age_s(self) -> float:
         """Since its exec."""
-        return time.monotonic() - self.began
+        return time.monotonic() - self.process.began
 
     @property
     def port(self) -> int:
@@ -105,7 +104,7 @@ class Running:
         return self.process.end()
 
     def signal(self, number: int) -> None:
-        os.kill(self.process.pid, number)
+        self.process.signal(number)
 
 
 @dataclass(frozen=True)
@@ -116,9 +115,10 @@ class Stage:
     placement: Placement
     workers: int
     database: Server
-    upstream: Process
+    upstream: Program
     upstream_url: str
     logs: Path
+    runner: ClassVar[str] = "native"
     _database_urls: dict[str, str] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -143,18 +143,53 @@ class Stage:
             **contender.environment,
         }
 
+    def program(self, contender: Contender, environment: Mapping[str, str], port: int) -> Program:
+        """The contender's program, started. Raises ProcessError."""
+        service = self.workshop.registry.services[contender.service]
+        log = self.logs / f"{contender.id}-{port}.log"
+        log.unlink(missing_ok=True)
+        command = self.workshop.fill(contender.run, service, contender.workers(self.workers))
+        return Process(contender.id, command, log, environment, folder=self.workshop.root / service.folder)
+
+    def null_server(self, logs: Path) -> AbstractContextManager[tuple[Program, str]]:
+        """A second upstream on the service's cores, whose /hello does nothing, for the length of the block."""
+        return upstream(upstream_file(self.workshop.root), self.placement.service, logs, "null-server")
+
+    def database_gauge(self) -> Gauge:
+        return Tree([] if self.database.pid is None else [self.database.pid])
+
+    def beside(self) -> list[int]:
+        """Processes of the run that need not be descendants of the harness."""
+        return [] if self.database.pid is None else [self.database.pid]
+
+    @property
+    def nice(self) -> int:
+        """The nice value with which contenders are started."""
+        return os.getpriority(os.PRIO_PROCESS, 0)
+
+    @property
+    def memory_mib(self) -> int | None:
+        """What each contender is limited to by its control group; None: by no group of its own."""
+        return None
+
+    def build_of(self, contender: Contender) -> str:
+        """What tells one build of a contender from another, beside its sources."""
+        return ""
+
     def start(
         self,
         contender: Contender,
         changes: Mapping[str, str] | None = None,
-        wait_for: str = "/readyz",
-        begun: Callable[[Process], None] = lambda _: None,
+        wait_for: str | None = None,
+        begun: Callable[[Program], None] = lambda _: None,
     ) -> Running:
-        """Start a contender on a free port and wait until `wait_for` answers 200; `begun` gets its process before the wait.
+        """Start a contender on a free port and wait until `wait_for` answers 200 (/readyz, where it has one and nothing else is asked for);
+        `begun` gets its process before the wait.
 
         It may use all cores until it is warm: code compilers and class loaders are not what the windows measure.
         Raises Died where the process ends or is not ready in time.
         """
+        wait_for = wait_for or ("/readyz" if "/readyz" in contender.endpoints else "/healthz")
         for left in reversed(range(PORTS_TRIED)):
             port = free_port()
             try:
@@ -166,31 +201,21 @@ class Stage:
         raise AssertionError("unreachable")
 
     def _start(
-        self, contender: Contender, port: int, changes: Mapping[str, str], wait_for: str, begun: Callable[[Process], None]
+        self, contender: Contender, port: int, changes: Mapping[str, str], wait_for: str, begun: Callable[[Program], None]
     ) -> Running:
         environment = {**self.settings(contender, port), **changes}
-        service = self.workshop.registry.services[contender.service]
-        log = self.logs / f"{contender.id}-{port}.log"
-        log.unlink(missing_ok=True)
-        began = time.monotonic()
-        process = Process(
-            contender.id,
-            self.workshop.fill(contender.run, service, contender.workers(self.workers)),
-            log,
-            environment,
-            folder=self.workshop.root / service.folder,
-        )
+        process = self.program(contender, environment, port)
         begun(process)
         asked = environment["PORT"]
-        running = Running(contender, process, f"http://127.0.0.1:{asked if asked.isdecimal() else port}", began=began)
+        running = Running(contender, process, f"http://127.0.0.1:{asked if asked.isdecimal() else port}")
         try:
             wait_ready(running, wait_for, READY_S)
         except BaseException:
             process.end(2)
             raise
         running.ready_s = running.age_s
-        tree = process.tree()
-        running.ready_cpu_s, running.ready_mib = cpu_s(tree), footprint(tree).pss_mib
+        gauge = process.gauge()
+        running.ready_cpu_s, running.ready_mib = gauge.cpu_s(), gauge.footprint().pss_mib
         return running
 
     def must_stand(self) -> None:
@@ -248,10 +273,10 @@ class Meter:
     """Reads CPU of every role at the window's edges, and memory and threads of the service in between."""
 
     def __init__(self, stage: Stage, running: Running, generator: Process) -> None:
-        self._service = running.process.tree()
-        self._generator = generator.tree()
-        self._database = [stage.database.pid] if stage.database.pid is not None else []
-        self._upstream = stage.upstream.tree()
+        self._service = running.process.gauge()
+        self._generator = generator.gauge()
+        self._database = stage.database_gauge()
+        self._upstream = stage.upstream.gauge()
         self._marked = False
         self.peak_mib = 0.0
         """The service's highest memory so far: of the readings, and of the time between them where the kernel marks it
@@ -262,10 +287,10 @@ class Meter:
         return Edge(
             time.time(),
             {
-                "service": cpu_s(self._service),
-                "generator": cpu_s(self._generator),
-                "database": cpu_s(self._database),
-                "upstream": cpu_s(self._upstream),
+                "service": self._service.cpu_s(),
+                "generator": self._generator.cpu_s(),
+                "database": self._database.cpu_s(),
+                "upstream": self._upstream.cpu_s(),
                 "harness": time.process_time(),
             },
             times.busy,
@@ -274,14 +299,14 @@ class Meter:
         )
 
     def service_footprint(self) -> tuple[float, int]:
-        seen = footprint(self._service)
+        seen = self._service.footprint()
         self.peak_mib = max(self.peak_mib, seen.pss_mib + (seen.fallen_mib if self._marked else 0.0))
         return seen.pss_mib, seen.threads
 
     def open(self) -> Edge:
         """The first edge; from here on the kernel marks the service's highest memory."""
         edge = self.edge()
-        self._marked = forget_peak(self._service)
+        self._marked = self._service.forget_peak()
         return edge
 
 
@@ -459,14 +484,15 @@ class Runner:
         summary = self.journal.folder / "k6" / "warm.json"
         summary.unlink(missing_ok=True)
         tier = self.plan.tier
-        data = k6.warming(list(self.plan.scenarios), tier.warm_requests, tier.warm_cap_s, running.base_url, time.time(), summary)
-        tree = running.process.tree()
+        targets = [scenario for scenario in self.plan.scenarios if running.contender.why_not(scenario) is None]
+        data = k6.warming(targets, tier.warm_requests, tier.warm_cap_s, running.base_url, time.time(), summary)
+        gauge = running.process.gauge()
         generator = self._generate(data, "warm")
         reader = StatsReader(running.base_url, starts.ANSWER_S)
         try:
             until = time.monotonic() + tier.warm_cap_s + 30
             seen["warm_up"] = starts.curve(
-                reader.now, lambda: cpu_s(tree), lambda wait_s: generator.wait(wait_s) is not None, running.began, until
+                reader.now, gauge.cpu_s, lambda wait_s: generator.wait(wait_s) is not None, running.process.began, until
             )
         finally:
             reader.close()
@@ -519,7 +545,7 @@ class Runner:
 
     def measure(self, slot: Slot, attempt: int = 1) -> Cell:
         """One cell. Never raises for what a contender or k6 does wrong: that is the cell's status."""
-        why_not = slot.contender.unsupported.get(slot.scenario.id)
+        why_not = slot.contender.why_not(slot.scenario)
         if why_not is not None:
             return self._empty(slot, attempt, "unsupported", why_not)
         if slot.contender.id in self._out:
@@ -828,23 +854,40 @@ def _ms(value: float | None) -> float | None:
     return None if value is None else round(value, 3)
 
 
+def upstream_file(root: Path) -> Path:
+    """Where the upstream is once it has been built."""
+    return root / ".tools" / "upstream"
+
+
 @contextlib.contextmanager
-def upstream(program: Path, cpus: tuple[int, ...], logs: Path, name: str = "upstream") -> Iterator[tuple[Process, str]]:
+def upstream(program: Path, cpus: tuple[int, ...], logs: Path, name: str = "upstream") -> Iterator[tuple[Program, str]]:
     """The neutral program that fan-out calls (and, under another name, that stands in for a service), for the length of the block.
 
     Raises ProcessError where it does not start.
     """
+
+    def start(environment: Mapping[str, str]) -> Program:
+        return Process(name, [str(program)], logs / f"{name}.log", environment, cpus)
+
+    with answering(start, len(cpus)) as found:
+        yield found
+
+
+@contextlib.contextmanager
+def answering(start: Callable[[Mapping[str, str]], Program], cores: int) -> Iterator[tuple[Program, str]]:
+    """The upstream that `start` makes with these settings, from the moment it answers. Raises ProcessError."""
     port = free_port()
-    environment = {"HOST": "127.0.0.1", "PORT": str(port), "GOMAXPROCS": str(len(cpus))}
-    process = Process(name, [str(program)], logs / f"{name}.log", environment, cpus)
+    process = start({"HOST": "127.0.0.1", "PORT": str(port), "GOMAXPROCS": str(cores)})
     try:
         until = time.monotonic() + 10
         while True:
             with contextlib.suppress(httpx.HTTPError):
                 if HTTP.get(f"http://127.0.0.1:{port}/hello", timeout=1).status_code == 200:
                     break
-            if process.exit_code is not None or time.monotonic() > until:
-                raise ProcessError(f"the {name} did not start: {process.last_words()}")
+            if process.exit_code is not None:
+                raise ProcessError(f"the {process.name} did not start: {process.last_words()}")
+            if time.monotonic() > until:
+                raise ProcessError(f"the {process.name} runs and does not answer on 127.0.0.1:{port}: {process.last_words()}")
             time.sleep(0.02)
         yield process, f"http://127.0.0.1:{port}"
     finally:

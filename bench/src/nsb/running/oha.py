@@ -59,11 +59,11 @@ def prepare(workshop: Workshop, scenarios: Sequence[Scenario], rehearsal: bool, 
         return None
     if rehearsal and not pinned(workshop.root).exists():
         why_not = "a run of one round does not build it; standard and publish do, once"
-    elif "cargo" not in workshop.found:
+    elif "cargo" not in workshop.found and not pinned(workshop.root).exists():
         why_not = workshop.missing["cargo"].sentence
     else:
         try:
-            program = ensure(workshop.root, workshop.found["cargo"].path, say)
+            program = ensure(workshop.root, workshop.found["cargo"].path if "cargo" in workshop.found else "cargo", say)
             return Generator(program, version(program))
         except ProcessError as error:
             why_not = str(error)

@@ -20,6 +20,7 @@ from nsb.report import claims as verdicts
 from nsb.report import csv, markdown
 from nsb.report.controls import sentences
 from nsb.report.messages import LANGUAGES
+from nsb.report.words import of_runner
 from nsb.running.journal import JournalError, read_starts_of, write_whole
 from nsb.running.process import run as run_program
 
@@ -41,7 +42,7 @@ def outputs(folder: Path, run: dict[str, Any], cells: Sequence[Cell], claims: Cl
     table = tables.make(run, cells, starts)
     beside = controls.compare(run, cells)
     judgement = judge.judged(run, cells, starts, read_code_of(folder), claims)
-    write_whole(folder / "table.md", markdown.page(table, run, beside))
+    write_whole(folder / "table.md", of_runner(markdown.page(table, run, beside), run))
     write_whole(folder / "table.csv", csv.text(table))
     compared = [control.model_dump(mode="json") for control in beside]
     write_whole(folder / "table.json", to_json({**table.model_dump(mode="json"), "compared_controls": compared}))
@@ -86,7 +87,7 @@ def _drawn(folder: Path, run: dict[str, Any], cells: Sequence[Cell], claims: Cla
     (folder / "charts").mkdir(exist_ok=True)
     for chart in drawn:
         for language in LANGUAGES:
-            vectors = charts.svg(chart, language)
+            vectors = of_runner(charts.svg(chart, language), run)
             write_whole(folder / "charts" / f"{chart.id}.{language}.svg", vectors)
             picture, file = charts.png(vectors, language), folder / "charts" / f"{chart.id}.{language}.png"
             if picture is None:
@@ -94,11 +95,11 @@ def _drawn(folder: Path, run: dict[str, Any], cells: Sequence[Cell], claims: Cla
             else:
                 write_whole(file, picture)
     for language in LANGUAGES:
-        write_whole(folder / f"blog.{language}.md", posts.post(language, table, run, judgement, matrix, code, drawn, claims.articles))
+        post = posts.post(language, table, run, judgement, matrix, code, drawn, claims.articles)
+        write_whole(folder / f"blog.{language}.md", of_runner(post, run))
     if page:
-        write_whole(
-            folder / "report.html", html.page(table, run, cells, starts, judgement, matrix, code, drawn, charts.bundle(), claims.articles)
-        )
+        whole = html.page(table, run, cells, starts, judgement, matrix, code, drawn, charts.bundle(), claims.articles)
+        write_whole(folder / "report.html", of_runner(whole, run))
 
 
 def read_code_of(folder: Path) -> Code | None:

@@ -17,10 +17,10 @@ from nsb.analysis.parse import SummaryError, load_summary
 from nsb.analysis.preflight import Demand, Finding, Noise, Probe, Reading
 from nsb.model import Model, Scenario, Timing, to_json
 from nsb.plan import Plan
-from nsb.running import host, k6, native, session
+from nsb.running import host, k6, session
 from nsb.running.journal import write_whole
 from nsb.running.native import Stage, sleep_until
-from nsb.running.process import ALL_CORES, Process, cpu_s, machine_times
+from nsb.running.process import ALL_CORES, Program, cpu_s, machine_times
 
 WINDOW_S = 1.5
 SETTLE_S = 0.5
@@ -40,8 +40,7 @@ def run(plan: Plan, stage: Stage, k6_program: Path, folder: Path, noisy: bool, s
     findings = [judging.noise(seen, demand, noisy), judging.swap(seen), *limits(demand)]
     probes: list[Probe] = []
     if not any(finding.level == "refuse" for finding in findings):
-        null_server = session.upstream_program(stage.workshop, lambda _: None)
-        probes = Calibration(stage, k6_program, null_server, folder).measure(demand, closed_vus(plan))
+        probes = Calibration(stage, k6_program, folder).measure(demand, closed_vus(plan))
         findings.append(judging.generator(probes, demand))
     record = as_record(seen, noisy, findings, probes, time.monotonic() - began)
     for sentence in judging.told(probes):
@@ -90,10 +89,10 @@ def as_record(seen: Noise, noisy: bool, findings: Sequence[Finding], probes: Seq
 
 
 def listen(seconds: float, stage: Stage | None = None) -> Noise:
-    """What others use while the run waits: all but the harness, what it has started, and the stage's database."""
+    """What others use while the run waits: all but the harness and what stands on the stage."""
     own = [process.pid for process in (psutil.Process(), *psutil.Process().children(recursive=True))]
-    if stage is not None and stage.database.pid is not None:
-        own.append(stage.database.pid)
+    if stage is not None:
+        own += stage.beside()
     own = sorted(set(own))
     first = _reading(own)
     time.sleep(seconds)
@@ -129,17 +128,15 @@ def limits(demand: Demand) -> list[Finding]:
 class Calibration:
     """k6 against the null server: a second upstream on the service's cores, whose /hello does nothing."""
 
-    def __init__(self, stage: Stage, k6_program: Path, null_server: Path, folder: Path) -> None:
+    def __init__(self, stage: Stage, k6_program: Path, folder: Path) -> None:
         self._stage = stage
         self._k6 = k6_program
-        self._null_server = null_server
         self._folder = folder
 
     def measure(self, demand: Demand, closed_vus: int | None) -> list[Probe]:
         """The first rate, and but for a rehearsal the ladder to the ceiling and one closed probe."""
         open_: list[Probe] = []
-        placement, logs = self._stage.placement, self._folder / "logs"
-        with native.upstream(self._null_server, placement.service, logs, "null-server") as (server, url):
+        with self._stage.null_server(self._folder / "logs") as (server, url):
             if demand.first_rate is not None:
                 while (rate := judging.next_rate(demand.first_rate, open_, not demand.rehearsal)) is not None:
                     vus = max(LEAST_VUS, round(rate * VUS_PER_RATE_S))
@@ -149,7 +146,7 @@ class Calibration:
                 return open_
             return [*open_, self._probe(server, url, None, closed_vus, f"preflight-closed-{closed_vus}")]
 
-    def _probe(self, server: Process, url: str, rate: int | None, vus: int, name: str) -> Probe:
+    def _probe(self, server: Program, url: str, rate: int | None, vus: int, name: str) -> Probe:
         scenario = _hello("closed" if rate is None else "open", rate, vus)
         timing = Timing(boot_s=BOOT_S + vus * BOOT_PER_VU_S, spread_s=0.0, settle_s=SETTLE_S, window_s=WINDOW_S, drain_s=0.0)
         summary = self._folder / "k6" / f"{name}.json"
@@ -157,11 +154,11 @@ class Calibration:
         cores = self._stage.placement.generator
         generator = k6.start(self._k6, self._stage.workshop.root, data, cores, self._folder / "logs" / f"k6-{name}.log")
         try:
-            trees = generator.tree(), server.tree()
+            gauges = generator.gauge(), server.gauge()
             sleep_until(opens_s)
-            first = time.time(), *map(cpu_s, trees)
+            first = time.time(), *(gauge.cpu_s() for gauge in gauges)
             sleep_until(opens_s + WINDOW_S)
-            last = time.time(), *map(cpu_s, trees)
+            last = time.time(), *(gauge.cpu_s() for gauge in gauges)
             code = generator.wait(20)
         finally:
             generator.end(2)

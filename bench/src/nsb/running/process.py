@@ -17,6 +17,7 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
 import psutil
 
@@ -63,20 +64,33 @@ def free_port() -> int:
 
 
 _REAPER = """
-import os, signal, sys
-groups = set()
+import os, signal, subprocess, sys, time
+told = set()
 for line in sys.stdin:
-    (groups.add if line[0] == "+" else groups.discard)(int(line[1:]))
-for group in groups:
+    (told.add if line[0] == "+" else told.discard)(line[1:].strip())
+for group in filter(str.isdecimal, told):
     try:
-        os.killpg(group, signal.SIGKILL)
+        os.killpg(int(group), signal.SIGKILL)
     except ProcessLookupError:
         pass
+projects = [each for each in told if not each.isdecimal()]
+
+def docker(*arguments):
+    none = subprocess.DEVNULL
+    return subprocess.run(["docker", *arguments], stdin=none, stdout=subprocess.PIPE, stderr=none).stdout.decode()
+
+for again in range(3 if projects else 0):  # the engine may still be making what it was asked for last
+    time.sleep(again)
+    for project in projects:
+        left = docker("ps", "--all", "--quiet", "--filter", "label=com.docker.compose.project=" + project).split()
+        if left:
+            docker("rm", "--force", "--volumes", *left)
 """
 
 
 class Reaper:
-    """A small process that knows the groups of the run and kills them when the harness has gone, however it went.
+    """A small process that knows the groups of the run and kills them when the harness has gone, however it went; and its
+    compose project, whose containers are no children of the harness.
 
     The kernel's death signal reaches the started program alone: its workers, above all stopped ones, would stay.
     """
@@ -85,19 +99,88 @@ class Reaper:
         self._lock = threading.Lock()
         self._popen: subprocess.Popen[str] | None = None
 
-    def tell(self, sign: str, group: int) -> None:
-        """`+` a group has begun, `-` it has ended."""
+    def tell(self, sign: str, what: int | str) -> None:
+        """`+` a process group (a number) or a compose project (a name) has begun, `-` it has ended."""
         with self._lock:
             if self._popen is None:
                 command = [sys.executable, "-S", "-c", _REAPER]
                 self._popen = subprocess.Popen(command, stdin=subprocess.PIPE, text=True, start_new_session=True)
             assert self._popen.stdin is not None
             with contextlib.suppress(BrokenPipeError):
-                self._popen.stdin.write(f"{sign}{group}\n")
+                self._popen.stdin.write(f"{sign}{what}\n")
                 self._popen.stdin.flush()
 
 
-_reaper = Reaper()
+reaper = Reaper()
+
+
+class Gauge(Protocol):
+    """Reads what one role of a run uses."""
+
+    def cpu_s(self) -> float:
+        """CPU time used so far (s)."""
+        ...
+
+    def footprint(self) -> Footprint: ...
+
+    def forget_peak(self) -> bool:
+        """From now on the kernel marks the highest memory anew; False where that is not allowed."""
+        ...
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What a program's own control group holds it to; None: it has no group of its own, or nobody can read it."""
+
+    memory_mib: float | None = None
+    cpu: str | None = None
+    """`none`, or a quota of CPU time in words."""
+
+
+class Program(Protocol):
+    """A started program with everything that it starts: a process of this machine, or a container."""
+
+    name: str
+    log: Path
+    began: float
+    """Its exec, a time of time.monotonic()."""
+    given: Mapping[str, str | None]
+    """Variables that come with the program and not from the harness, those of a container's image (None: of any value)."""
+
+    @property
+    def pid(self) -> int:
+        """Of its main process, as this machine sees it; 0 where there is none any more."""
+        ...
+
+    @property
+    def exit_code(self) -> int | None:
+        """The exit code (128 + n for signal n, as a shell says it), or None while it runs."""
+        ...
+
+    @property
+    def stopped(self) -> bool:
+        """Whether it is kept from running, by a signal or by being paused."""
+        ...
+
+    def tree(self) -> list[int]: ...
+
+    def gauge(self) -> Gauge: ...
+
+    def limits(self) -> Limits: ...
+
+    def pin(self, cpus: Sequence[int]) -> None: ...
+
+    def signal(self, number: int) -> None: ...
+
+    def freeze(self) -> None: ...
+
+    def thaw(self) -> None: ...
+
+    def wait(self, deadline_s: float) -> int | None: ...
+
+    def end(self, deadline_s: float = 10.0) -> int: ...
+
+    def last_words(self, lines: int = 5) -> str: ...
 
 
 class Process:
@@ -118,6 +201,7 @@ class Process:
         """
         self.name = name
         self.log = log
+        self.given: Mapping[str, str | None] = {}
         self._over = False
         log.parent.mkdir(parents=True, exist_ok=True)
 
@@ -132,6 +216,7 @@ class Process:
             raise ProcessError(f"{name} cannot be started: {log}: {error.strerror}") from None
         # Whole, else a stop that is asked for right now would leave a process that nobody knows.
         with output, undisturbed():
+            self.began = time.monotonic()
             try:
                 self._popen = _STARTER.submit(
                     subprocess.Popen,
@@ -146,7 +231,7 @@ class Process:
                 ).result()
             except OSError as error:
                 raise ProcessError(f"{name} cannot be started: {command[0]}: {error.strerror}") from None
-            _reaper.tell("+", self._popen.pid)
+            reaper.tell("+", self._popen.pid)
         self._process = psutil.Process(self._popen.pid)
 
     @property
@@ -166,10 +251,21 @@ class Process:
         except psutil.NoSuchProcess:
             return []
 
+    def limits(self) -> Limits:
+        return Limits()
+
+    def gauge(self) -> Gauge:
+        """Of the processes that there are now."""
+        return Tree(self.tree())
+
     def pin(self, cpus: Sequence[int]) -> None:
         """Keep the whole tree on these cores from now on: every thread there is, and so every thread they will start."""
         for pid in self.tree():
             pin(pid, cpus)
+
+    def signal(self, number: int) -> None:
+        """To the main process alone. Raises ProcessLookupError where it has gone."""
+        os.kill(self.pid, number)
 
     def signal_group(self, number: int) -> None:
         if not self._over:  # afterwards the number may be another's
@@ -214,7 +310,7 @@ class Process:
                     psutil.Process(pid).wait(2)
             self._popen.wait()
             self._over = True
-            _reaper.tell("-", self._popen.pid)
+            reaper.tell("-", self._popen.pid)
         code = self.exit_code
         return code if code is not None else -1
 
@@ -264,9 +360,10 @@ def cpu_s(pids: Sequence[int]) -> float:
 
 @dataclass(frozen=True)
 class Footprint:
-    """Memory (PSS, MiB) and threads of a process tree at one time."""
+    """Memory (MiB) and threads of a role at one time."""
 
     pss_mib: float
+    """PSS of a process tree; of a container what its control group holds but for idle file pages (nsb.running.cgroup)."""
     threads: int
     fallen_mib: float
     """By how much its processes have fallen from their highest resident memory, since their start or since forget_peak()."""
@@ -294,6 +391,22 @@ def forget_peak(pids: Sequence[int]) -> bool:
     except OSError:
         return False
     return True
+
+
+@dataclass(frozen=True)
+class Tree:
+    """A gauge of processes."""
+
+    pids: Sequence[int]
+
+    def cpu_s(self) -> float:
+        return cpu_s(self.pids)
+
+    def footprint(self) -> Footprint:
+        return footprint(self.pids)
+
+    def forget_peak(self) -> bool:
+        return forget_peak(self.pids)
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,7 @@ from nsb.running.database import DatabaseError, provide
 from nsb.running.interrupt import stop_if_asked, undisturbed
 from nsb.running.journal import Journal
 from nsb.running.native import Died, Running, Stage
-from nsb.running.process import Process, ProcessError, pin, run
+from nsb.running.process import ProcessError, Program, pin, run
 from nsb.running.tools import BuildError, Workshop, sources
 
 UPSTREAM_BUILD = ["build", "-trimpath"]
@@ -54,8 +54,7 @@ class Progress(Protocol):
 
 def upstream_program(workshop: Workshop, say: Callable[[str], None]) -> Path:
     """The upstream, built where its sources are newer. Raises ProcessError."""
-    root = workshop.root
-    program = root / ".tools" / "upstream"
+    root, program = workshop.root, native.upstream_file(workshop.root)
     command = [go(workshop), *UPSTREAM_BUILD, "-o", str(program), "."]
     return _built(command, root / "bench" / "upstream", program, say)
 
@@ -118,19 +117,19 @@ class Launcher:
     def __init__(self, stage: Stage, contender: Contender) -> None:
         self._stage = stage
         self._contender = contender
-        self._started: list[Process] = []
+        self._started: list[Program] = []
         self._lock = threading.Lock()
         self._over = False
 
     def __call__(self, environment: Mapping[str, str], ready: bool = True) -> Running:
         try:
-            return self._stage.start(self._contender, environment, "/readyz" if ready else "/healthz", self._begun)
+            return self._stage.start(self._contender, environment, None if ready else "/healthz", self._begun)
         except Died as error:
             raise LaunchFailed(error.exit_code, error.words) from None
         except ProcessError as error:
             raise LaunchFailed(None, str(error)) from None
 
-    def _begun(self, process: Process) -> None:
+    def _begun(self, process: Program) -> None:
         with self._lock:
             self._started.append(process)
             over = self._over
@@ -149,7 +148,7 @@ class Launcher:
 def conform(stage: Stage, contender: Contender, say: Callable[[str], None]) -> list[Outcome]:
     """Every rule of the contract against one contender, but those that it breaks by what it stands for."""
     launcher = Launcher(stage, contender)
-    bed = Bed(launcher, stage.database, stage.upstream_url, contender.id, POOL_SIZE, contender.workers(stage.workers))
+    bed = Bed(launcher, stage.database, stage.upstream_url, contender.id, POOL_SIZE, contender.workers(stage.workers), contender.endpoints)
     try:
         return check(bed, say, but=contender.breaks, give_up=lambda: launcher.end_all(0))
     finally:
@@ -176,17 +175,33 @@ class PassedBefore:
         digest.update((root / "CONTRACT.md").read_bytes())
         for file in sorted((root / "bench/src/nsb/running/conformance").glob("*.py")):
             digest.update(file.read_bytes())
+        digest.update(self._stage.build_of(contender).encode())
         database = self._stage.database
         digest.update(f"{database.kind} {database.version} {self._stage.workers}".encode())
         return digest.hexdigest()
 
+    def _name(self, contender: Contender) -> str:
+        """A pass as a process says nothing of the container."""
+        return f"{contender.id} {self._stage.database.kind}" + ("" if self._stage.runner == "native" else f" {self._stage.runner}")
+
     def knows(self, contender: Contender) -> bool:
-        return self._known.get(f"{contender.id} {self._stage.database.kind}") == self._hash(contender)
+        return self._known.get(self._name(contender)) == self._hash(contender)
 
     def add(self, contender: Contender) -> None:
-        self._known[f"{contender.id} {self._stage.database.kind}"] = self._hash(contender)
+        self._known[self._name(contender)] = self._hash(contender)
         self._file.parent.mkdir(exist_ok=True)
         self._file.write_text(json.dumps(self._known, indent=1), encoding="utf-8")
+
+
+def connections_of(contenders: int) -> int:
+    """What the database must hold. Raises Refused where this machine does not allow so many files."""
+    files = host.raise_limits()
+    connections = contenders * (POOL_SIZE + 50) + 100
+    if files < 2 * connections:
+        raise Refused(
+            f"{files} open files are allowed, {2 * connections} are needed for {contenders} contenders: raise the limit (ulimit -Hn)"
+        )
+    return connections
 
 
 # --- the stage -------------------------------------------------------------------------------------------------------
@@ -203,12 +218,7 @@ def stage(
     say: Callable[[str], None],
 ) -> Iterator[Stage]:
     """Database and upstream for the length of the block. Raises Refused, ProcessError, DatabaseError."""
-    files = host.raise_limits()
-    connections = contenders * (POOL_SIZE + 50) + 100
-    if files < 2 * connections:
-        raise Refused(
-            f"{files} open files are allowed, {2 * connections} are needed for {contenders} contenders: raise the limit (ulimit -Hn)"
-        )
+    connections = connections_of(contenders)
     place = host.placement(profile)
     program = upstream_program(workshop, say)
     own_cores = os.sched_getaffinity(0)
@@ -348,7 +358,7 @@ def run_facts(plan: Plan, on: Stage, k6_program: Path, builds: Mapping[str, floa
             "windows_s": {s.id: plan.timing(s).window_s for s in plan.scenarios},
             "announced_s": round(announced_s),
         },
-        **standing(plan, on.workshop),
+        **standing(plan, on.workshop, on.runner),
         "database": {"kind": on.database.kind, "version": on.database.version, "private": on.database.pid is not None},
         "k6": k6.version(k6_program),
         "tools": {name: found.version for name, found in sorted(on.workshop.found.items())},
@@ -356,13 +366,13 @@ def run_facts(plan: Plan, on: Stage, k6_program: Path, builds: Mapping[str, floa
     }
 
 
-def standing(plan: Plan, workshop: Workshop) -> dict[str, Any]:
+def standing(plan: Plan, workshop: Workshop, runner: str = "native") -> dict[str, Any]:
     """The part of run.json that is known before anything is built: what every sitting of a run must find the same."""
     return {
-        "runner": "native",
+        "runner": runner,
         "host": host.facts(workshop.root),
         "placement": host.placement(plan.profile).as_facts(),
-        "configuration": configuration(plan, workshop),
+        "configuration": configuration(plan, workshop, runner),
     }
 
 
@@ -372,7 +382,7 @@ def tools_used(plan: Plan, workshop: Workshop) -> dict[str, str]:
     return {name: found.version for name, found in sorted(workshop.found.items()) if name in used}
 
 
-def configuration(plan: Plan, workshop: Workshop) -> dict[str, str]:
+def configuration(plan: Plan, workshop: Workshop, runner: str = "native") -> dict[str, str]:
     """What a run measures with, and its hash: where files were changed after the commit, the commit alone does not tell.
 
     Entries of the two .toml files, the sources of services, and the harness itself. Raises BuildError without git.
@@ -380,6 +390,8 @@ def configuration(plan: Plan, workshop: Workshop) -> dict[str, str]:
     services = {c.service: workshop.registry.services[c.service] for c in plan.contenders}
     found = entries(plan, services)
     folders = {**{f"sources of {s.folder}/": [s.folder, *s.sources] for s in services.values()}, "harness": list(HARNESS)}
+    if runner == "compose":
+        folders["compose.yaml"] = ["compose.yaml"]
     for name, parts in folders.items():
         files = [file for part in parts for file in sources(workshop.root, part)]
         found[name] = digest({file: hashlib.sha256((workshop.root / file).read_bytes()).hexdigest() for file in files})

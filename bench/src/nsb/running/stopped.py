@@ -49,7 +49,7 @@ def wake(
         _wait(stopped_s, say)
         for name, sleeper in sleepers.items():
             sleeper.running.process.thaw()
-            sleeper.failures = _failures(sleeper.running.base_url, requests())
+            sleeper.failures = _failures(sleeper.running.base_url, requests(sleeper.running.contender.endpoints))
             sleeper.after = _inventory(stage, sleeper.running)
             sleeper.in_flight = _in_flight(sleeper.running)
             say(f"{name}: awake")
@@ -66,7 +66,7 @@ def _stopped(stage: Stage, contender: Contender, stack: contextlib.ExitStack) ->
     running.ask()
     if not wait_pool(running, stage.database):
         raise Died(f"{contender.id} has not opened its pool", None, running.stderr_tail)
-    failures = _failures(running.base_url, requests())
+    failures = _failures(running.base_url, requests(contender.endpoints))
     if failures:
         raise Died(f"{contender.id}: {len(failures)} requests failed before the stop: {failures[0]}", None, running.stderr_tail)
     if _in_flight(running) != 0:
@@ -79,7 +79,7 @@ def _stopped(stage: Stage, contender: Contender, stack: contextlib.ExitStack) ->
 def _woken(stage: Stage, sleeper: _Sleeper) -> Woken:
     assert sleeper.after is not None
     later = _inventory(stage, sleeper.running)
-    return Woken(sleeper.before, sleeper.after, later, sleeper.failures, sleeper.in_flight)
+    return Woken(sleeper.before, sleeper.after, later, sleeper.failures, sleeper.in_flight, sleeper.running.contender.endpoints)
 
 
 def _inventory(stage: Stage, running: Running) -> Inventory:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from nsb.running.conformance.bed import Bed, Database, Launch, LaunchFailed, Outcome, Running
 from nsb.running.conformance.exchanges import Answer, answers, differences
-from nsb.running.conformance.suite import RULES, check
+from nsb.running.conformance.suite import RULES, beyond_reach, check
 
 # Rules register themselves when they are read: within a stage they run in the order of these lines.
 from nsb.running.conformance import rules_equal  # isort: skip
@@ -30,6 +30,7 @@ __all__ = [
     "Outcome",
     "Running",
     "answers",
+    "beyond_reach",
     "check",
     "differences",
     "rules_answers",

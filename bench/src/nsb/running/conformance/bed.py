@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Protocol
+
+from nsb.model import ENDPOINTS
 
 
 class Running(Protocol):
@@ -72,6 +74,7 @@ class Bed:
     contender: str  # also the name of the database user
     pool_size: int
     workers: int
+    endpoints: Collection[str] = ENDPOINTS
 
 
 @dataclass(frozen=True)

@@ -6,10 +6,11 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+from nsb.model import ENDPOINTS, endpoint
 from nsb.running.conformance.bed import Outcome
 from nsb.running.conformance.wire import NoAnswer, Reply, Request, ask, get
 
@@ -140,6 +141,11 @@ def exchanges() -> list[Exchange]:
     twice = [title for title, number in Counter(exchange.title for exchange in table).items() if number > 1]
     assert not twice, f"exchanges with one title: {twice}"
     return table
+
+
+def concerns(target: str, endpoints: Collection[str]) -> bool:
+    """Whether a service that answers these endpoints of the contract must answer this as the contract says: also what is none of them."""
+    return endpoint(target) in endpoints or endpoint(target) not in ENDPOINTS
 
 
 def _get(rule: str, target: str, wanted: Answer) -> Exchange:
@@ -466,9 +472,9 @@ def _names() -> Iterator[Exchange]:
 # ---- asking ----
 
 
-def answers(base_url: str) -> dict[str, Answer]:
-    """What this service answers to every request of the table, by the exchange's title; 0 stands for no answer."""
-    return {exchange.title: _answer(base_url, exchange.request) for exchange in exchanges()}
+def answers(base_url: str, endpoints: Collection[str] = ENDPOINTS) -> dict[str, Answer]:
+    """What this service answers to every request of the table that concerns it, by the exchange's title; 0 stands for no answer."""
+    return {one.title: _answer(base_url, one.request) for one in exchanges() if concerns(one.request.target, endpoints)}
 
 
 def _answer(base_url: str, request: Request) -> Answer:
@@ -479,21 +485,22 @@ def _answer(base_url: str, request: Request) -> Answer:
 
 
 def differences(by_contender: Mapping[str, Mapping[str, Answer]]) -> list[Outcome]:
-    """One outcome per request: passed where every contender gave the same answer."""
+    """One outcome per request: passed where every contender that was asked gave the same answer."""
     outcomes = []
     for exchange in exchanges():
-        groups: dict[Answer | None, list[str]] = {}
+        groups: dict[Answer, list[str]] = {}
         for contender, given in by_contender.items():
-            groups.setdefault(given.get(exchange.title), []).append(contender)
+            if exchange.title in given:
+                groups.setdefault(given[exchange.title], []).append(contender)
         passed = len(groups) < 2
         detail = "one answer" if passed else _sides(groups)
         outcomes.append(Outcome(exchange.rule, exchange.title, passed, detail))
     return outcomes
 
 
-def _sides(groups: Mapping[Answer | None, Sequence[str]]) -> str:
+def _sides(groups: Mapping[Answer, Sequence[str]]) -> str:
     sides = sorted(groups.items(), key=lambda side: -len(side[1]))
-    return " · ".join(f"{', '.join(names)}: {'not asked' if answer is None else shown(answer)}" for answer, names in sides)
+    return " · ".join(f"{', '.join(names)}: {shown(answer)}" for answer, names in sides)
 
 
 def shown(answer: Answer) -> str:

@@ -84,6 +84,15 @@ def family_of(pid: int) -> list[psutil.Process]:
         return []
 
 
+def open_files(pid: int) -> int | None:
+    """How many files the process may have open (soft limit): from /proc, which shows other users' processes too, in containers as well."""
+    try:
+        lines = Path(f"/proc/{pid}/limits").read_text().splitlines()
+    except OSError:
+        return None
+    return next((int(line.split()[3]) for line in lines if line.startswith("Max open files") and line.split()[3].isdecimal()), None)
+
+
 def no_delay(pid: int, port: int, client_port: int) -> bool | None:
     """Whether the service has set TCP_NODELAY on its end of the connection from client_port."""
     for process in family_of(pid):

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import resource
 import time
 from collections import Counter
 from typing import Final
 from urllib.parse import urlsplit
 
-import psutil
-
 from nsb.running.conformance import kernel
+from nsb.running.conformance.exchanges import concerns
 from nsb.running.conformance.suite import GENEROUS_S, Case, Stand, holds_for, rule, until
 from nsb.running.conformance.wire import Connection, Request, get, post_json
 
@@ -34,13 +32,14 @@ QUERIES: Final[dict[str, Request]] = {
 def in_effect(stand: Stand, case: Case) -> None:
     runtime = stand.runtime()
     settings = runtime["settings"]
-    case.equal("pool_size", runtime["pool_size"], stand.pool_size)
-    case.equal("upstream_timeout_ms", settings["upstream_timeout_ms"], int(stand.settings["UPSTREAM_TIMEOUT_MS"]))
+    case.equal("pool_size", runtime["pool_size"], stand.pool_size if stand.has("/readyz") else 0)
+    if stand.has("/fanout"):
+        case.equal("upstream_timeout_ms", settings["upstream_timeout_ms"], int(stand.settings["UPSTREAM_TIMEOUT_MS"]))
     asked = int(stand.settings["SERVER_THREADS"])
     case.holds(settings["server_threads"] in (None, asked), "server_threads", settings["server_threads"], f"{asked} or null")
 
 
-@rule("C60", "exactly pool_size connections, opened at the start")
+@rule("C60", "exactly pool_size connections, opened at the start", needs=["/readyz"])
 def pool_size(stand: Stand, case: Case) -> None:
     seen = until(stand.connections, lambda number: number == stand.pool_size)
     case.equal("connections", seen, stand.pool_size)
@@ -48,7 +47,7 @@ def pool_size(stand: Stand, case: Case) -> None:
     case.equal("connections a little later", seen, stand.pool_size)
 
 
-@rule("C60", "the same connections after a burst: none is added, closed or replaced")
+@rule("C60", "the same connections after a burst: none is added, closed or replaced", needs=["/slow-query", "/books"])
 def pool_keeps(stand: Stand, case: Case) -> None:
     with stand.peek() as peek:
         before = until(peek.connection_ids, lambda ids: len(ids) == stand.pool_size)
@@ -58,7 +57,7 @@ def pool_keeps(stand: Stand, case: Case) -> None:
         case.equal("connections by their ids", sorted(peek.connection_ids()), sorted(before))
 
 
-@rule("C61", "the database saw one statement per request, as declared, and nothing else")
+@rule("C61", "the database saw one statement per request, as declared, and nothing else", needs=["/books", "/sleep-query", "/slow-query"])
 def statements(stand: Stand, case: Case) -> None:
     declared = stand.runtime()["settings"]["db_statements"]
     requests = 3 * stand.pool_size
@@ -137,10 +136,9 @@ def many_connections(stand: Stand, case: Case) -> None:
     limit = stand.runtime()["settings"]["max_connections"]
     if limit is None:
         return
-    try:
-        files, _ = psutil.Process(stand.service.pid).rlimit(resource.RLIMIT_NOFILE)
-    except psutil.Error as error:
-        case.note(f"nofile cannot be read: {error}")
+    files = kernel.open_files(stand.service.pid)
+    if files is None:
+        case.note("nofile cannot be read here")
         return
     case.least("max_connections", limit, files - DESCRIPTORS_APART)
 
@@ -148,14 +146,14 @@ def many_connections(stand: Stand, case: Case) -> None:
 @rule("C62", "no compression, no caching, no ETag")
 def plain(stand: Stand, case: Case) -> None:
     accepts = (("Accept-Encoding", "gzip, deflate, br, zstd"), ("If-None-Match", "*"))
-    for target in ("/hello", "/books/1", "/runtime", "/nothing"):
+    for target in [one for one in ("/hello", "/books/1", "/runtime", "/nothing") if concerns(one, stand.bed.endpoints)]:
         reply = stand.ask(Request("GET", target, headers=accepts))
         case.holds(reply.status in (200, 404), f"status of {target}", reply.status, "200 or 404")
         for name in ("content-encoding", "etag", "last-modified", "transfer-encoding"):
             case.equal(f"{name} of {target}", reply.header(name), None)
 
 
-@rule("C63", "at least 1000 upstream connections, kept alive and idle")
+@rule("C63", "at least 1000 upstream connections, kept alive and idle", needs=["/fanout"])
 def outgoing(stand: Stand, case: Case) -> None:
     settings = stand.runtime()["settings"]
     limit, idle_s = settings["upstream_max_connections"], settings["upstream_idle_s"]
@@ -194,7 +192,7 @@ def workers(stand: Stand, case: Case) -> None:
     case.equal("workers", stand.runtime()["workers"], stand.bed.workers)
 
 
-@rule("C65", "nothing is cached")
+@rule("C65", "nothing is cached", needs=["/books", "/fanout", "/sleep-query"])
 def nothing_cached(stand: Stand, case: Case) -> None:
     with stand.peek() as peek:
 

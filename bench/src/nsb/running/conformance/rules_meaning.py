@@ -34,7 +34,7 @@ def _times(stand: Stand, target: str, number: int) -> Callable[[], None]:
     return ask
 
 
-@rule("C2", "asks the database each time")
+@rule("C2", "asks the database each time", needs=["/readyz"])
 def ready_asks(stand: Stand, case: Case) -> None:
     with stand.peek() as peek:
         text = Counter({"Com_select": 10, "Questions": 10})
@@ -51,7 +51,7 @@ def stats_count(stand: Stand, case: Case) -> None:
     counted += [post_json("/books", b"{"), post_json("/books", b'{"name":"x"}'), post_json("/books", b" " * 70_000)]
     for request in counted:
         stand.ask(request)
-    for target in ("/healthz", "/readyz", "/runtime", "/stats"):
+    for target in [one for one in ("/healthz", "/readyz", "/runtime", "/stats") if stand.has(one)]:
         stand.ask(target)
     wanted = before["requests_total"] + len(counted)
     until(stand.stats, lambda stats: stats["requests_total"] >= wanted, 3)
@@ -60,7 +60,7 @@ def stats_count(stand: Stand, case: Case) -> None:
     case.equal("in_flight when nothing is", after["in_flight"], 0)
 
 
-@rule("C4", "in_flight and busy_seconds_total are those of the requests")
+@rule("C4", "in_flight and busy_seconds_total are those of the requests", needs=["/sleep"])
 def stats_busy(stand: Stand, case: Case) -> None:
     before = stand.quiet()
     at_once, ms = 20, 500
@@ -78,7 +78,7 @@ def stats_busy(stand: Stand, case: Case) -> None:
     case.holds(grown <= took + 0.1, "growth of busy_seconds_total", f"{grown:.3f}", f"at most {took:.3f}, as the client saw it")
 
 
-@rule("C6", "really waits, and as many as there are at once")
+@rule("C6", "really waits, and as many as there are at once", needs=["/sleep"])
 def sleeps(stand: Stand, case: Case) -> None:
     for ms in (1, 50, 300):
         case.least(f"seconds of ms={ms}", stand.ask(f"/sleep?ms={ms}").elapsed_s, ms / 1000 - EARLY_S)
@@ -92,7 +92,7 @@ def sleeps(stand: Stand, case: Case) -> None:
     case.least("seconds of the long one", late.elapsed_s, 1.5 - EARLY_S)
 
 
-@rule("C7", "waits, then asks for the time")
+@rule("C7", "waits, then asks for the time", needs=["/sleep-query"])
 def sleeps_then_queries(stand: Stand, case: Case) -> None:
     first, second = stand.ask("/sleep-query?ms=0"), stand.ask("/sleep-query?ms=400")
     case.least("seconds of ms=400", second.elapsed_s, 0.4 - EARLY_S)
@@ -100,7 +100,7 @@ def sleeps_then_queries(stand: Stand, case: Case) -> None:
     case.least("seconds between the times told", apart, 0.4 - EARLY_S)
 
 
-@rule("C7", "holds no connection while it waits")
+@rule("C7", "holds no connection while it waits", needs=["/sleep-query"])
 def sleep_holds_nothing(stand: Stand, case: Case) -> None:
     at_once = 3 * stand.pool_size
     flight = stand.fly(*["/sleep-query?ms=800"] * at_once)
@@ -111,7 +111,7 @@ def sleep_holds_nothing(stand: Stand, case: Case) -> None:
     case.equal("answers", Counter(reply.status for reply in flight.land()), {200: at_once})
 
 
-@rule("C8", "really queries: the pool is the cap")
+@rule("C8", "really queries: the pool is the cap", needs=["/slow-query"])
 def pool_is_the_cap(stand: Stand, case: Case) -> None:
     case.least("seconds of ms=300", stand.ask("/slow-query?ms=300").elapsed_s, 0.3 - EARLY_S)
     stand.quiet()
@@ -155,7 +155,7 @@ def _watch(stand: Stand, flight: Flight, at_once: int) -> tuple[Counter[str], bo
     return most, reached
 
 
-@rule("C11", "concurrent calls overlap, sequential ones do not, and each is made")
+@rule("C11", "concurrent calls overlap, sequential ones do not, and each is made", needs=["/fanout"])
 def fans_out(stand: Stand, case: Case) -> None:
     for calls, ms, mode, peak in ((10, 400, "concurrent", 10), (4, 100, "sequential", 1)):
         stand.upstream("/reset", "POST")
@@ -168,7 +168,7 @@ def fans_out(stand: Stand, case: Case) -> None:
         case.least(f"{mode}: seconds", reply.elapsed_s, in_a_row * (ms / 1000 - EARLY_S))
 
 
-@rule("C13", "really blocks; offloaded, it holds up nobody")
+@rule("C13", "really blocks; offloaded, it holds up nobody", needs=["/block"])
 def blocks(stand: Stand, case: Case) -> None:
     for offload in ("false", "true"):
         took = stand.ask(f"/block?ms=200&offload={offload}").elapsed_s
@@ -181,7 +181,7 @@ def blocks(stand: Stand, case: Case) -> None:
     case.holds(hello[-1].ended_at < first, "hello while others block", "answered after them", "answered before them")
 
 
-@rule("C40", "cancels_on_disconnect is what happens when a client leaves")
+@rule("C40", "cancels_on_disconnect is what happens when a client leaves", needs=["/sleep", "/sleep-query", "/fanout"])
 def leaving(stand: Stand, case: Case) -> None:
     cancels = stand.runtime()["cancels_on_disconnect"]
     if cancels:
@@ -221,7 +221,7 @@ def _leave(stand: Stand, case: Case, target: str, clients: int) -> dict[str, Any
     return before
 
 
-@rule("C40", "a statement left alone gives its connection back whole")
+@rule("C40", "a statement left alone gives its connection back whole", needs=["/slow-query", "/books"])
 def leaving_a_query(stand: Stand, case: Case) -> None:
     with stand.peek() as peek:
         ids = peek.connection_ids()

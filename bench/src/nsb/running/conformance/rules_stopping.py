@@ -19,6 +19,8 @@ from nsb.running.conformance.wire import Connection, Flight, NoAnswer, Reply, as
 FINISH_S: Final = 8.0  # C41
 END_S: Final = 5.0  # after that, for the machine to end a process
 AT_ONCE: Final = 2  # starts that must fail, at once
+USED_BY: Final = {"DATABASE_URL": "/readyz", "DB_": "/readyz", "UPSTREAM_": "/fanout"}
+"""Settings by the beginning of their names → the endpoint without which a service does not read them."""
 NOWHERE: Final = "mysql://user:password@127.0.0.1:1/nowhere"  # a service that starts all the same disturbs no other rule
 PASSWORD: Final = "a-secret-never-told"
 NUMBERS: Final[tuple[tuple[str, int, int, tuple[str, ...]], ...]] = (
@@ -47,7 +49,7 @@ def terminates(stand: Stand, case: Case) -> None:
     processes = kernel.family_of(stand.service.pid)
     idle = Connection(stand.url)
     case.equal("hello before", idle.ask(get("/hello")).text, "hello")  # its connection stays open: nobody waits for it
-    targets = [*["/sleep?ms=2500"] * 6, *["/slow-query?ms=2000"] * 2]
+    targets = [one for one in [*["/sleep?ms=2500"] * 6, *["/slow-query?ms=2000"] * 2] if stand.has(one)]
     flight = stand.fly(*targets)
     seen = until(stand.stats, lambda stats: stats["in_flight"] == len(targets), 2)
     case.equal("in_flight before", seen["in_flight"], len(targets))
@@ -84,7 +86,7 @@ def _refuses(url: str) -> bool:
 @rule("C41", "SIGINT: ends within 8 s although requests would last longer", Stage.DEFAULTS)
 def interrupted(stand: Stand, case: Case) -> None:
     processes = kernel.family_of(stand.service.pid)
-    longest = [f"/sleep?ms={MOST_MS}"] * 2 + [f"/sleep-query?ms={MOST_MS}"] * 2
+    longest = [one for one in [f"/sleep?ms={MOST_MS}", f"/sleep-query?ms={MOST_MS}"] * 2 if stand.has(one)]
     flight = stand.fly(*longest)
     until(stand.stats, lambda stats: stats["in_flight"] == len(longest), 5)
     seen = holds_for(stand.stats, lambda stats: stats["in_flight"] == len(longest), 0.2)
@@ -115,6 +117,9 @@ def wrong_settings(stand: Stand, case: Case) -> None:
     for value in ("", f"postgres://user:{PASSWORD}@127.0.0.1:1/db", f"mysql://user:{PASSWORD}@127.0.0.1:99999/db"):
         starts.append(({"DATABASE_URL": value}, None))
     starts.append(({"DATABASE_URL": f"mysql://user:{PASSWORD}@127.0.0.1:3306"}, None))
+    starts = [
+        start for start in starts if not any(name.startswith(at) and not stand.has(use) for name in start[0] for at, use in USED_BY.items())
+    ]
     with ThreadPoolExecutor(max_workers=AT_ONCE) as pool:
         for findings in pool.map(lambda start: _refusal(stand, *start), starts):
             case.checks += 1

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
+from nsb.model import endpoint
 from nsb.running.conformance.bed import Bed, LaunchFailed, Outcome, Running
 from nsb.running.conformance.neighbours import Forwarder, Peek, WrongUpstream, moved_to
 from nsb.running.conformance.wire import Flight, NoAnswer, Reply, Request, ask
@@ -83,6 +84,10 @@ class Stand:
     def url(self) -> str:
         return self.service.base_url
 
+    def has(self, *targets: str) -> bool:
+        """Whether the service answers all these endpoints of the contract."""
+        return all(endpoint(target) in self.bed.endpoints for target in targets)
+
     @property
     def port(self) -> int:
         return urlsplit(self.url).port or 80
@@ -145,19 +150,31 @@ class Rule:
     title: str
     stage: Stage
     check: Check
+    concerns: Callable[[Collection[str]], bool] = lambda endpoints: True
+    """Whether it can be kept by a service that answers these endpoints alone."""
 
 
 RULES: list[Rule] = []
 
 
-def rule(number: str, title: str, stage: Stage = Stage.MAIN) -> Callable[[Check], Check]:
-    """Registers a check; the order of registration is the order within a stage."""
+def rule(number: str, title: str, stage: Stage = Stage.MAIN, needs: Sequence[str] = ()) -> Callable[[Check], Check]:
+    """Registers a check; the order of registration is the order within a stage. `needs`: endpoints without which it means nothing."""
+    return rule_where(number, title, lambda endpoints: set(needs) <= set(endpoints), stage)
+
+
+def rule_where(number: str, title: str, concerns: Callable[[Collection[str]], bool], stage: Stage = Stage.MAIN) -> Callable[[Check], Check]:
+    """The same for a check that finds out itself whom it concerns."""
 
     def register(check: Check) -> Check:
-        RULES.append(Rule(number, title, stage, check))
+        RULES.append(Rule(number, title, stage, check, concerns))
         return check
 
     return register
+
+
+def beyond_reach(endpoints: Collection[str]) -> list[Rule]:
+    """The rules that do not concern a service which answers these endpoints."""
+    return [one for one in RULES if not one.concerns(endpoints)]
 
 
 def small_pool(workers: int) -> int:
@@ -181,7 +198,9 @@ def check(
     `give_up` ends all services that rules still stand on, so that a rule under way ends too; it is called where the
     suite is stopped from outside.
     """
-    rules = [one for one in RULES if (not only or one.rule in only) and f"{one.rule} {one.title}" not in but]
+    rules = [
+        one for one in RULES if (not only or one.rule in only) and one.concerns(bed.endpoints) and f"{one.rule} {one.title}" not in but
+    ]
     run = _Run(rules, say)
     bed.database.user_url(bed.contender)  # makes the account, before several threads ask for it
     bed.database.reset_books()
