@@ -273,10 +273,12 @@ def offered(o: Observation, load: Load, full: list[Limit]) -> Check:
 
 
 def _growth(o: Observation, load: Load) -> float:
-    """How many more requests are in flight at the window's end than at its start, by the service, else by the generator."""
-    if o.before is not None and o.after is not None:
-        return o.after.in_flight - o.before.in_flight
-    return load.started - load.requests
+    """How many more requests are in flight at the window's end than at its start, by the service or by the generator, whichever saw more.
+
+    A blocked loop counts the one that it is at: those that wait for it in sockets only the generator knows.
+    """
+    outside = load.started - load.requests
+    return outside if o.before is None or o.after is None else max(outside, o.after.in_flight - o.before.in_flight)
 
 
 def lag(o: Observation, load: Load) -> Check:
