@@ -145,7 +145,7 @@ def test_nothing_full_makes_a_bound_without_a_name() -> None:
 def test_a_blocked_loop_is_named_only_for_those_that_have_one() -> None:
     changes = {"hold_s": 0.01, "holds": "loop", "requests": 200, "rate": 150, "started": 300, "dropped": 10}
     assert judge(open_cell(blocked_by="loop", **changes)).limit == "loop"
-    assert judge(open_cell(blocked_by=None, **changes)).limit == "offered"
+    assert judge(open_cell(blocked_by=None, **changes)).limit is None  # not sustained, and nobody knows why
 
 
 def test_a_loop_that_serves_more_holds_at_once_than_there_are_loops_is_not_blocked() -> None:
