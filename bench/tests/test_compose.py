@@ -458,6 +458,16 @@ def test_images_that_were_not_there_before_are_removed_unless_somebody_uses_them
     assert sorted(file.stem for file in fake.glob("*.image")) == ["mysql", "nsb-go", "nsb-node"]
 
 
+def test_what_an_image_brings_belongs_to_the_program_but_for_what_all_are_given(
+    fake: Path, tmp_path: Path, registry: Registry, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(docker, "engine", lambda: None)
+    monkeypatch.setattr(docker, "resolved", lambda *_: {"services": {"go": {"image": "nsb-go"}, "mysql": {}, "upstream": {}}})
+    compose = runners.Compose(Workshop(tmp_path, registry, {}, {}), 1)
+    compose._images["nsb-go"] = {"Config": {"Env": ["LANG=C.UTF-8", "JAVA_HOME=/opt/java"]}}
+    assert compose._given(registry.contenders["go"]) == {"JAVA_HOME": "/opt/java", "HOME": None, "HOSTNAME": None}
+
+
 def test_a_program_is_taken_out_of_its_image_and_nothing_stays(fake: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     taken_out("sha256:1", "/k6", tmp_path / "tools" / "k6")
     assert (tmp_path / "tools" / "k6").read_text() == "/k6 of sha256:1"

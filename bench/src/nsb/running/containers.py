@@ -49,6 +49,8 @@ NOT_IN_CONTAINERS = frozenset({"innodb_fast_shutdown"})
 """The image starts a server before this one, on the same files, and stops it with the same settings: they must be in order then."""
 BY_ENGINE: Mapping[str, str | None] = {"HOME": None, "HOSTNAME": None}
 """Variables that the engine sets, by the image's user and the machine's name."""
+SAME = {"LANG": "C.UTF-8"}
+"""One locale for all, whatever an image brings, and one in which every value can be quoted (C42)."""
 
 
 class Absent(Exception):
@@ -443,8 +445,7 @@ class ContainerStage(native.Stage):
         """The same settings as for a process; nothing of the user's environment reaches a container anyway."""
         found = super().settings(contender, port)
         own = {*composing.CONTRACT, *contender.environment}
-        # One locale for all, and one in which every value can be quoted (C42): images have their own, or none.
-        return {"LANG": "C.UTF-8", **{name: value for name, value in found.items() if name in own}}
+        return {**SAME, **{name: value for name, value in found.items() if name in own}}
 
     def program(self, contender: Contender, environment: Mapping[str, str], port: int) -> Program:
         service = contender.twin_of or contender.id

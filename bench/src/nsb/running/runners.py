@@ -274,7 +274,8 @@ class Compose:
     def _given(self, contender: Contender) -> dict[str, str | None]:
         service = self.config["services"][_service(contender)]
         own = dict(pair.split("=", 1) for pair in self._images[service["image"]]["Config"].get("Env") or [] if "=" in pair)
-        return {**own, **containers.BY_ENGINE, **composing.declared(service, contender.environment)}
+        given = {**own, **containers.BY_ENGINE, **composing.declared(service, contender.environment)}
+        return {name: value for name, value in given.items() if name not in containers.SAME}
 
     def standing(self, plan: Plan) -> dict[str, Any]:
         return {**session.standing(plan, self._work, self.name), "tools": self._tools()}
