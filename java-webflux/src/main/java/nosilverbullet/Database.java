@@ -9,15 +9,13 @@ import io.r2dbc.spi.R2dbcNonTransientResourceException;
 import io.r2dbc.spi.R2dbcTransientResourceException;
 import io.r2dbc.spi.Readable;
 import io.r2dbc.spi.ValidationDepth;
-import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.time.Duration;
 import java.time.LocalDateTime;
-import java.util.Properties;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Function;
 import org.springframework.beans.factory.DisposableBean;
 import org.springframework.http.client.ReactorResourceFactory;
+import org.springframework.stereotype.Component;
 import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
@@ -33,14 +31,13 @@ import reactor.pool.PooledRef;
  * <p>C61: text statements, because r2dbc-mysql sends COM_STMT_RESET (and waits for it) before each execute of a cached
  * prepared statement. Reactor Pool without r2dbc-pool above it, because that lets the driver ping at each return.
  */
-class Database implements Statements, DisposableBean {
+@Component
+class Database implements DisposableBean {
 
     private static final Duration CONNECT_TIMEOUT = Duration.ofSeconds(5);
     private static final Duration LOGIN_TIMEOUT = Duration.ofSeconds(30);
     private static final Duration REFILL_INTERVAL = Duration.ofSeconds(1);
     private static final Duration CLOSE_TIMEOUT = Duration.ofSeconds(1);
-
-    private static final String DRIVER_VERSION = driverVersion();
 
     private final Duration acquireTimeout;
     private final InstrumentedPool<MySqlConnection> pool;
@@ -111,25 +108,21 @@ class Database implements Statements, DisposableBean {
         return !connection.validate(ValidationDepth.LOCAL).toFuture().getNow(false);
     }
 
-    @Override
-    public Mono<Integer> one() {
+    Mono<Integer> one() {
         return query(connection -> connection.createStatement("SELECT 1"), row -> row.get(0, Integer.class));
     }
 
-    @Override
-    public Mono<LocalDateTime> now() {
+    Mono<LocalDateTime> now() {
         return query(connection -> connection.createStatement("SELECT NOW(6)"), row -> row.get(0, LocalDateTime.class));
     }
 
-    @Override
-    public Mono<Integer> sleep(double seconds) {
+    Mono<Integer> sleep(double seconds) {
         return query(
                 connection -> connection.createStatement("SELECT SLEEP(?)").bind(0, seconds),
                 row -> row.get(0, Integer.class));
     }
 
-    @Override
-    public Mono<Books.Book> book(long id) {
+    Mono<Books.Book> book(long id) {
         return query(
                 connection -> connection
                         .createStatement("SELECT id, name FROM books WHERE id = ?")
@@ -137,8 +130,8 @@ class Database implements Statements, DisposableBean {
                 row -> new Books.Book(row.get(0, Long.class), row.get(1, String.class)));
     }
 
-    @Override
-    public Mono<Long> insert(String name) {
+    /** The id of the new book. */
+    Mono<Long> insert(String name) {
         return query(
                 connection -> connection
                         .createStatement("INSERT INTO books (name) VALUES (?)")
@@ -147,24 +140,16 @@ class Database implements Statements, DisposableBean {
                 row -> row.get(0, Long.class));
     }
 
-    @Override
-    public int poolSize() {
+    int poolSize() {
         return pool.metrics().getMaxAllocatedSize();
     }
 
-    @Override
-    public int inUse() {
+    int inUse() {
         return pool.metrics().acquiredSize();
     }
 
-    @Override
-    public int waiting() {
+    int waiting() {
         return pool.metrics().pendingAcquireSize();
-    }
-
-    @Override
-    public Facts facts() {
-        return new Facts("io.asyncer:r2dbc-mysql", DRIVER_VERSION, "text");
     }
 
     private <T> Mono<T> query(Function<MySqlConnection, MySqlStatement> statement, Function<Readable, T> row) {
@@ -189,17 +174,6 @@ class Database implements Statements, DisposableBean {
 
     private static boolean isAway(Throwable cause) {
         return cause instanceof R2dbcNonTransientResourceException || cause instanceof R2dbcTransientResourceException;
-    }
-
-    private static String driverVersion() {
-        var properties = new Properties();
-        var path = "/META-INF/maven/io.asyncer/r2dbc-mysql/pom.properties";
-        try (var file = MySqlConnectionFactory.class.getResourceAsStream(path)) {
-            properties.load(file);
-        } catch (IOException unreadable) {
-            throw new UncheckedIOException(unreadable);
-        }
-        return properties.getProperty("version");
     }
 
     @Override

@@ -15,9 +15,9 @@ class Waiting {
     private static final DateTimeFormatter MICROSECONDS = DateTimeFormatter.ofPattern("uuuu-MM-dd HH:mm:ss.SSSSSS");
     private static final double MS_PER_SECOND = TimeUnit.SECONDS.toMillis(1);
 
-    private final Statements database;
+    private final Database database;
 
-    Waiting(Statements database) {
+    Waiting(Database database) {
         this.database = database;
     }
 
