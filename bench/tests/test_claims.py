@@ -372,6 +372,16 @@ def test_too_few_rounds_are_too_few_whatever_became_of_them() -> None:
     assert (said(silent), silent.rounds_needed) == (("UNDECIDED", "too_few_rounds"), None)
 
 
+def test_a_comparison_without_spread_gives_no_number() -> None:
+    cells = ran("cost", "cpu", {"a": about(100)[:1], "b": about(50, 2)[:1]})
+    (single,) = part(cells, ATLEAST, run=planned(rounds=1)).comparisons
+    assert (single.rounds, single.value, single.low, single.high) == (1, None, None, None)
+    twice = ran("cost", "cpu", {"a": about(100)[:2], "b": about(50, 2)[:2]})
+    (several,) = part(twice, ATLEAST, run=planned(rounds=2)).comparisons
+    assert (several.rounds, several.value) == (2, pytest.approx(2.0, rel=0.05))
+    assert several.low is not None
+
+
 def test_the_twin_opens_the_gate_of_its_scenario_and_metric() -> None:
     cells = ran("cost", "cpu", {"a": about(100), "b": about(50, 2)})
     assert said(part([c for c in cells if c.contender != "a-twin"], ATLEAST)) == ("UNDECIDED", "no_twin")

@@ -239,6 +239,7 @@ class Comparison(Frozen):
     reason: Reason | None
     rounds: int
     value: float | None
+    """None where its rounds give no interval: no number without spread."""
     low: float | None
     high: float | None
     level: float

@@ -380,6 +380,7 @@ def _names(rule: _MeasuredRule) -> list[str]:
 def _comparison(evidence: _Evidence, rule: Rule, ask: _Ask, answer: judge.Verdict) -> Comparison:
     verdict, reason, needed = _verdict(evidence, rule, ask, answer)
     by_ninety = ask.asks == "equality" and answer.outcome in ("equal", "undecided")
+    low, high = (answer.equality_low, answer.equality_high) if by_ninety else (answer.low, answer.high)
     return Comparison(
         contender=ask.contender,
         other=ask.other,
@@ -387,9 +388,9 @@ def _comparison(evidence: _Evidence, rule: Rule, ask: _Ask, answer: judge.Verdic
         verdict=verdict,
         reason=reason,
         rounds=answer.rounds,
-        value=answer.value,
-        low=answer.equality_low if by_ninety else answer.low,
-        high=answer.equality_high if by_ninety else answer.high,
+        value=None if low is None or high is None else answer.value,
+        low=low,
+        high=high,
         level=0.90 if by_ninety else answer.level,
         border=ask.border,
         agree=answer.agree,

@@ -301,6 +301,10 @@ MESSAGES: dict[str, tuple[str, str]] = {
         "On {machine}, {cores}, profile {profile}, {rounds}.",
         "{machine}, {cores}, 프로필 {profile}, {rounds} 기준입니다.",
     ),
+    "scope.short.compose": (
+        "On {machine}, {cores}, profile {profile}, in containers, {rounds}.",
+        "{machine}, {cores}, 프로필 {profile}, 컨테이너 안에서 {rounds} 기준입니다.",
+    ),
     "count.rounds.one": ("1 round", "1라운드"),
     "count.rounds.many": ("{n} rounds", "{n}라운드"),
     "count.cores.one": ("1 core", "코어 1개"),
@@ -743,7 +747,7 @@ def scope(of: Scope, language: Language) -> str:
 def short_scope(of: Scope, language: Language) -> str:
     """The same without what a reader finds once per report; of the machine its processor, which `Scope.machine` begins with."""
     return text(
-        "scope.short", language, machine=of.machine.split(",")[0], cores=cores(of.cores, language), profile=of.profile,
+        "scope.short.compose" if of.runner == "compose" else "scope.short", language, machine=of.machine.split(",")[0], cores=cores(of.cores, language), profile=of.profile,
         rounds=rounds(of.rounds, language),
     )  # fmt: skip
 
