@@ -26,7 +26,7 @@ from nsb import cli
 from nsb import plan as plans
 from nsb.analysis.validity import judge
 from nsb.model import Cell, Registry, Service
-from nsb.running import database_private, host, k6, native, runners, session
+from nsb.running import database_private, host, k6, native, runners, session, tools
 from nsb.running.database import DatabaseError, _Admin
 from nsb.running.database_private import Binary, Login, PrivateServer
 from nsb.running.interrupt import HURRY_S, TICK_S, Interrupted, ends, interruptible, stop_if_asked, undisturbed
@@ -366,6 +366,14 @@ def test_a_build_that_fails_quotes_its_compiler(registry: Registry, tmp_path: Pa
         work.build("go", tmp_path / "log", lambda _: None)
     with pytest.raises(BuildError, match="rust cannot be started: /nonexistent/cargo: No such file"):
         work.build("rust", tmp_path / "log", lambda _: None)
+
+
+def test_a_step_that_never_ends_is_stopped_and_named(registry: Registry, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tools, "LONGEST_STEP_S", 0.6)
+    step = ["sleep", "600"]
+    work = Workshop(tmp_path, registry.model_copy(update={"services": {"go": Service(folder=".", needs=[], build=[step])}}), {}, {})
+    with pytest.raises(BuildError, match=r"(?s)go: `.*` had not ended after 0\.05 minutes and was stopped"):
+        work.build("go", tmp_path / "log", lambda _: None)
 
 
 def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:

@@ -322,17 +322,26 @@ class Process:
         return ""
 
 
-def run(name: str, command: Sequence[str], log: Path, environment: Mapping[str, str] | None = None, folder: Path | None = None) -> int:
+def run(
+    name: str,
+    command: Sequence[str],
+    log: Path,
+    environment: Mapping[str, str] | None = None,
+    folder: Path | None = None,
+    longest_s: float = math.inf,
+) -> int:
     """Runs a program to its end, its output appended to `log`; returns the exit code.
 
     What it started ends with it, also where the harness is stopped meanwhile: a compiler is many processes.
-    Raises ProcessError where it cannot be started.
+    Raises ProcessError where it cannot be started, or has not ended after `longest_s`.
     """
     process = Process(name, command, log, environment, folder=folder)
     try:
-        process.wait(math.inf)
+        ended = process.wait(longest_s) is not None
     finally:
         code = process.end()
+    if not ended:
+        raise ProcessError(f"{name}: `{' '.join(command)}` had not ended after {longest_s / 60:.3g} minutes and was stopped")
     return code
 
 

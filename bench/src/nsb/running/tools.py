@@ -16,6 +16,9 @@ from pathlib import Path
 from nsb.model import Contender, Registry, Service, Tool, tools_named
 from nsb.running.process import ProcessError, run
 
+LONGEST_STEP_S = 40 * 60.0
+"""A build from nothing takes minutes: what has not ended by then hangs, and should be named before someone else's limit ends it all."""
+
 
 class BuildError(Exception):
     """A build failed; the message quotes its last lines."""
@@ -174,12 +177,17 @@ def _run_step(
     log.parent.mkdir(parents=True, exist_ok=True)
     say(f"{name}: {' '.join([Path(command[0]).name, *command[1:]])}")
     try:
-        code = run(name, command, log, environment, folder)
+        code = run(name, command, log, environment, folder, LONGEST_STEP_S)
     except ProcessError as error:
-        raise BuildError(str(error)) from None
+        raise BuildError(f"{error}{_end_of(log)}") from None
     if code != 0:
-        tail = "\n".join(log.read_text(encoding="utf-8", errors="replace").strip().splitlines()[-25:])
-        raise BuildError(f"{name}: `{' '.join(command)}` ended with {code}; the end of {log}:\n{tail}")
+        raise BuildError(f"{name}: `{' '.join(command)}` ended with {code}{_end_of(log)}")
+
+
+def _end_of(log: Path) -> str:
+    """The last words of a program that said any."""
+    lines = log.read_text(encoding="utf-8", errors="replace").strip().splitlines()[-25:] if log.exists() else []
+    return "\n".join([f"; the end of {log}:", *lines]) if lines else ""
 
 
 def sources(root: Path, folder: str) -> list[str]:

@@ -3,8 +3,10 @@ package nosilverbullet;
 import static java.net.http.HttpRequest.BodyPublishers.ofByteArray;
 import static java.net.http.HttpRequest.BodyPublishers.ofInputStream;
 import static java.net.http.HttpResponse.BodyHandlers.ofString;
+import static java.nio.charset.StandardCharsets.US_ASCII;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.sun.net.httpserver.HttpServer;
@@ -20,6 +22,7 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -38,6 +41,7 @@ class MainTest {
 
     private static final HttpClient CLIENT =
             HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
+    private static final Duration PATIENCE = Duration.ofSeconds(20);
     private static final String MS_DETAIL = "ms must be given once, as a whole number from 0 to 60000";
     private static final String CALLS_DETAIL = "calls must be given once, as a whole number from 1 to 1000";
 
@@ -131,9 +135,31 @@ class MainTest {
         try (var socket = new Socket("127.0.0.1", port)) {
             var request = "OPTIONS /hello HTTP/1.1\r\nHost: x\r\nOrigin: http://x\r\n"
                     + "Access-Control-Request-Method: GET\r\nConnection: close\r\n\r\n";
-            socket.getOutputStream().write(request.getBytes(StandardCharsets.US_ASCII));
-            var answer = new String(socket.getInputStream().readAllBytes(), StandardCharsets.US_ASCII);
+            socket.getOutputStream().write(request.getBytes(US_ASCII));
+            var answer = new String(socket.getInputStream().readAllBytes(), US_ASCII);
             assertTrue(answer.startsWith("HTTP/1.1 405 "), answer);
+        }
+    }
+
+    /** Reactor Netty 1.3.6 read nothing any more after a request that waited for another and was answered at once. */
+    @Test
+    void aConnectionGoesOnAfterARequestThatWaited() throws Exception {
+        try (var socket = new Socket("127.0.0.1", port)) {
+            socket.setSoTimeout((int) PATIENCE.toMillis());
+            var hello = "GET /hello HTTP/1.1\r\nHost: x\r\n\r\n";
+            socket.getOutputStream().write(("GET /sleep?ms=50 HTTP/1.1\r\nHost: x\r\n\r\n" + hello).getBytes(US_ASCII));
+            readUntil(socket, "hello");
+            socket.getOutputStream().write(hello.getBytes(US_ASCII));
+            readUntil(socket, "hello");
+        }
+    }
+
+    private static void readUntil(Socket socket, String end) throws IOException {
+        var read = new StringBuilder();
+        while (!read.toString().endsWith(end)) {
+            int next = socket.getInputStream().read();
+            assertNotEquals(-1, next, read.toString());
+            read.append((char) next);
         }
     }
 
@@ -301,6 +327,7 @@ class MainTest {
     private static HttpResponse<String> send(
             String method, String path, String contentType, HttpRequest.BodyPublisher body) throws Exception {
         var request = HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + path))
+                .timeout(PATIENCE)
                 .method(method, body == null ? HttpRequest.BodyPublishers.noBody() : body);
         if (contentType != null) {
             request.header("Content-Type", contentType);
