@@ -372,7 +372,7 @@ def test_a_step_that_never_ends_is_stopped_and_named(registry: Registry, tmp_pat
     monkeypatch.setattr(tools, "LONGEST_STEP_S", 0.6)
     step = ["sleep", "600"]
     work = Workshop(tmp_path, registry.model_copy(update={"services": {"go": Service(folder=".", needs=[], build=[step])}}), {}, {})
-    with pytest.raises(BuildError, match=r"(?s)go: `.*` had not ended after 0\.05 minutes and was stopped"):
+    with pytest.raises(BuildError, match=r"(?s)go: `.*` had not ended after 0\.01 minutes and was stopped"):
         work.build("go", tmp_path / "log", lambda _: None)
 
 

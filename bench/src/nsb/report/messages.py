@@ -746,8 +746,9 @@ def scope(of: Scope, language: Language) -> str:
 
 def short_scope(of: Scope, language: Language) -> str:
     """The same without what a reader finds once per report; of the machine its processor, which `Scope.machine` begins with."""
+    key = "scope.short.compose" if of.runner == "compose" else "scope.short"
     return text(
-        "scope.short.compose" if of.runner == "compose" else "scope.short", language, machine=of.machine.split(",")[0], cores=cores(of.cores, language), profile=of.profile,
+        key, language, machine=of.machine.split(",")[0], cores=cores(of.cores, language), profile=of.profile,
         rounds=rounds(of.rounds, language),
     )  # fmt: skip
 

@@ -26,10 +26,10 @@ class Books {
 
     private static final int MAX_NAME_CODE_POINTS = 255;
 
-    private final Database database;
+    private final Statements database;
     private final JsonMapper json;
 
-    Books(Database database, JsonMapper json) {
+    Books(Statements database, JsonMapper json) {
         this.database = database;
         this.json = json;
     }

@@ -9,13 +9,15 @@ import io.r2dbc.spi.R2dbcNonTransientResourceException;
 import io.r2dbc.spi.R2dbcTransientResourceException;
 import io.r2dbc.spi.Readable;
 import io.r2dbc.spi.ValidationDepth;
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.time.Duration;
 import java.time.LocalDateTime;
+import java.util.Properties;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Function;
 import org.springframework.beans.factory.DisposableBean;
 import org.springframework.http.client.ReactorResourceFactory;
-import org.springframework.stereotype.Component;
 import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
@@ -31,13 +33,14 @@ import reactor.pool.PooledRef;
  * <p>C61: text statements, because r2dbc-mysql sends COM_STMT_RESET (and waits for it) before each execute of a cached
  * prepared statement. Reactor Pool without r2dbc-pool above it, because that lets the driver ping at each return.
  */
-@Component
-class Database implements DisposableBean {
+class Database implements Statements, DisposableBean {
 
     private static final Duration CONNECT_TIMEOUT = Duration.ofSeconds(5);
     private static final Duration LOGIN_TIMEOUT = Duration.ofSeconds(30);
     private static final Duration REFILL_INTERVAL = Duration.ofSeconds(1);
     private static final Duration CLOSE_TIMEOUT = Duration.ofSeconds(1);
+
+    private static final String DRIVER_VERSION = driverVersion();
 
     private final Duration acquireTimeout;
     private final InstrumentedPool<MySqlConnection> pool;
@@ -108,21 +111,25 @@ class Database implements DisposableBean {
         return !connection.validate(ValidationDepth.LOCAL).toFuture().getNow(false);
     }
 
-    Mono<Integer> one() {
+    @Override
+    public Mono<Integer> one() {
         return query(connection -> connection.createStatement("SELECT 1"), row -> row.get(0, Integer.class));
     }
 
-    Mono<LocalDateTime> now() {
+    @Override
+    public Mono<LocalDateTime> now() {
         return query(connection -> connection.createStatement("SELECT NOW(6)"), row -> row.get(0, LocalDateTime.class));
     }
 
-    Mono<Integer> sleep(double seconds) {
+    @Override
+    public Mono<Integer> sleep(double seconds) {
         return query(
                 connection -> connection.createStatement("SELECT SLEEP(?)").bind(0, seconds),
                 row -> row.get(0, Integer.class));
     }
 
-    Mono<Books.Book> book(long id) {
+    @Override
+    public Mono<Books.Book> book(long id) {
         return query(
                 connection -> connection
                         .createStatement("SELECT id, name FROM books WHERE id = ?")
@@ -130,8 +137,8 @@ class Database implements DisposableBean {
                 row -> new Books.Book(row.get(0, Long.class), row.get(1, String.class)));
     }
 
-    /** The id of the new book. */
-    Mono<Long> insert(String name) {
+    @Override
+    public Mono<Long> insert(String name) {
         return query(
                 connection -> connection
                         .createStatement("INSERT INTO books (name) VALUES (?)")
@@ -140,16 +147,24 @@ class Database implements DisposableBean {
                 row -> row.get(0, Long.class));
     }
 
-    int poolSize() {
+    @Override
+    public int poolSize() {
         return pool.metrics().getMaxAllocatedSize();
     }
 
-    int inUse() {
+    @Override
+    public int inUse() {
         return pool.metrics().acquiredSize();
     }
 
-    int waiting() {
+    @Override
+    public int waiting() {
         return pool.metrics().pendingAcquireSize();
+    }
+
+    @Override
+    public Facts facts() {
+        return new Facts("io.asyncer:r2dbc-mysql", DRIVER_VERSION, "text");
     }
 
     private <T> Mono<T> query(Function<MySqlConnection, MySqlStatement> statement, Function<Readable, T> row) {
@@ -174,6 +189,17 @@ class Database implements DisposableBean {
 
     private static boolean isAway(Throwable cause) {
         return cause instanceof R2dbcNonTransientResourceException || cause instanceof R2dbcTransientResourceException;
+    }
+
+    private static String driverVersion() {
+        var properties = new Properties();
+        var path = "/META-INF/maven/io.asyncer/r2dbc-mysql/pom.properties";
+        try (var file = MySqlConnectionFactory.class.getResourceAsStream(path)) {
+            properties.load(file);
+        } catch (IOException unreadable) {
+            throw new UncheckedIOException(unreadable);
+        }
+        return properties.getProperty("version");
     }
 
     @Override

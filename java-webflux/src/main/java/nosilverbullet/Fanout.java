@@ -12,6 +12,7 @@ import org.springframework.web.bind.annotation.RestController;
 import org.springframework.web.reactive.function.client.WebClient;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Schedulers;
 
 @RestController
 class Fanout {
@@ -20,9 +21,11 @@ class Fanout {
 
     private final String upstream;
     private final WebClient client;
+    private final boolean handover;
 
     Fanout(Settings settings, ReactorResourceFactory resources) {
         upstream = settings.upstream();
+        handover = settings.upstreamHandover();
         var timeout = settings.upstreamTimeout();
         var connector = new ReactorClientHttpConnector(
                 resources,
@@ -48,12 +51,13 @@ class Fanout {
 
     /** One call. C37: whatever goes wrong is the upstream's silence. */
     private Mono<HttpStatus> delay(int ms) {
-        return client.get()
+        var answer = client.get()
                 .uri(URI.create(upstream + "/delay?ms=" + ms))
                 .retrieve()
-                .toBodilessEntity()
-                .<HttpStatus>handle((answer, sink) -> {
-                    if (answer.getStatusCode() == HttpStatus.OK) {
+                .toBodilessEntity();
+        return (handover ? answer.publishOn(Schedulers.boundedElastic()) : answer)
+                .<HttpStatus>handle((told, sink) -> {
+                    if (told.getStatusCode() == HttpStatus.OK) {
                         sink.next(HttpStatus.OK);
                     } else {
                         sink.error(Problem.upstreamSilent());

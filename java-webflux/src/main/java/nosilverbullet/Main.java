@@ -58,6 +58,13 @@ class Main {
     }
 
     @Bean
+    Statements database(Settings settings, ReactorResourceFactory resources) {
+        return settings.databaseClient() == Settings.DatabaseClient.R2DBC
+                ? new Database(settings, resources)
+                : new JdbcDatabase(settings);
+    }
+
+    @Bean
     WebServerFactoryCustomizer<NettyReactiveWebServerFactory> server(Settings settings) {
         return factory -> {
             factory.setAddress(settings.host());

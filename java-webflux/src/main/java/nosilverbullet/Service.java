@@ -1,10 +1,7 @@
 package nosilverbullet;
 
-import io.asyncer.r2dbc.mysql.MySqlConnectionFactory;
-import java.io.IOException;
 import java.lang.management.ManagementFactory;
 import java.time.Duration;
-import java.util.Properties;
 import org.springframework.boot.SpringBootVersion;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.RestController;
@@ -19,15 +16,13 @@ class Service {
     private static final long MIB = 1024L * 1024;
 
     private final Settings settings;
-    private final Database database;
+    private final Statements database;
     private final Stats stats;
-    private final String driverVersion;
 
-    Service(Settings settings, Database database, Stats stats) throws IOException {
+    Service(Settings settings, Statements database, Stats stats) {
         this.settings = settings;
         this.database = database;
         this.stats = stats;
-        this.driverVersion = driverVersion();
     }
 
     record Status(String status) {}
@@ -80,13 +75,15 @@ class Service {
     /** C3. */
     @GetMapping("/runtime")
     Mono<RuntimeFacts> runtime() {
+        var driver = database.facts();
+        var handover = settings.upstreamHandover() ? ", answers of the upstream on boundedElastic" : "";
         var effective = new Effective(
                 Main.BACKLOG,
                 Main.KEEP_ALIVE.toSeconds(),
                 null,
                 null,
                 settings.acquireTimeout().toMillis(),
-                "text",
+                driver.statements(),
                 settings.upstreamTimeout().toMillis(),
                 null,
                 Main.UPSTREAM_IDLE.toSeconds(),
@@ -99,9 +96,9 @@ class Service {
                 "Spring Boot WebFlux",
                 SpringBootVersion.getVersion(),
                 "Reactor Netty",
-                "io.asyncer:r2dbc-mysql",
-                driverVersion,
-                "event loops",
+                driver.driver(),
+                driver.driverVersion(),
+                "event loops" + settings.databaseClient().aside + handover,
                 Thread.currentThread().getName(),
                 settings.workers(),
                 database.poolSize(),
@@ -126,14 +123,5 @@ class Service {
                 .getFirst()
                 .getName()
                 .split(" ")[0];
-    }
-
-    private static String driverVersion() throws IOException {
-        var properties = new Properties();
-        var path = "/META-INF/maven/io.asyncer/r2dbc-mysql/pom.properties";
-        try (var file = MySqlConnectionFactory.class.getResourceAsStream(path)) {
-            properties.load(file);
-        }
-        return properties.getProperty("version");
     }
 }

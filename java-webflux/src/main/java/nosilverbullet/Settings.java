@@ -9,6 +9,7 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Map;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 
 /** What the environment says, read once (C50). */
 record Settings(
@@ -19,7 +20,25 @@ record Settings(
         Duration acquireTimeout,
         String upstream,
         Duration upstreamTimeout,
-        int workers) {
+        int workers,
+        DatabaseClient databaseClient,
+        boolean upstreamHandover) {
+
+    /** Who asks the database, and on which thread: a setting of this service's own. */
+    enum DatabaseClient {
+        R2DBC("r2dbc", ""),
+        JDBC("jdbc", ", JDBC on them"),
+        JDBC_OFFLOADED("jdbc-offloaded", ", JDBC on boundedElastic"),
+        JDBC_HOP("jdbc-hop", ", JDBC on them before a hop to boundedElastic");
+
+        private final String word;
+        final String aside;
+
+        DatabaseClient(String word, String aside) {
+            this.word = word;
+            this.aside = aside;
+        }
+    }
 
     private static final int MAX_TIMEOUT_MS = 3_600_000;
 
@@ -86,7 +105,9 @@ record Settings(
                 Duration.ofMillis(acquireTimeout),
                 upstream,
                 Duration.ofMillis(upstreamTimeout),
-                workers);
+                workers,
+                databaseClient(text(environment, "DB_CLIENT", "r2dbc")),
+                flag(environment, "UPSTREAM_HANDOVER"));
     }
 
     private static String text(Map<String, String> environment, String variable, String otherwise) {
@@ -98,6 +119,21 @@ record Settings(
         var value = text(environment, variable, Integer.toString(otherwise));
         return (int) Parameters.wholeNumber(value, least, most)
                 .orElseThrow(() -> new Wrong(variable, value, "a whole number from %d to %d".formatted(least, most)));
+    }
+
+    private static boolean flag(Map<String, String> environment, String variable) {
+        var value = text(environment, variable, "false");
+        if (!value.equals("false") && !value.equals("true")) {
+            throw new Wrong(variable, value, "false or true");
+        }
+        return value.equals("true");
+    }
+
+    private static DatabaseClient databaseClient(String value) {
+        return Stream.of(DatabaseClient.values())
+                .filter(client -> client.word.equals(value))
+                .findFirst()
+                .orElseThrow(() -> new Wrong("DB_CLIENT", value, "r2dbc, jdbc, jdbc-offloaded or jdbc-hop"));
     }
 
     private static InetAddress host(String value) {

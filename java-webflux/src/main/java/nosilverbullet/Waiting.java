@@ -15,9 +15,9 @@ class Waiting {
     private static final DateTimeFormatter MICROSECONDS = DateTimeFormatter.ofPattern("uuuu-MM-dd HH:mm:ss.SSSSSS");
     private static final double MS_PER_SECOND = TimeUnit.SECONDS.toMillis(1);
 
-    private final Database database;
+    private final Statements database;
 
-    Waiting(Database database) {
+    Waiting(Statements database) {
         this.database = database;
     }
 
