@@ -16,6 +16,7 @@ const service = new Trend('nsb_service', true); // k6's own http_req_duration
 const iteration = new Trend('nsb_iteration', true); // the whole iteration, connecting included
 const lag = new Trend('nsb_lag', true); // how late the generator was
 const started = new Counter('nsb_started');
+const beside = new Trend('nsb_beside', true); // the heavier requests among those that are measured
 const failures = new Counter('nsb_failures');
 const wrong = new Counter('nsb_wrong_bodies');
 const checked = new Counter('nsb_checked_bodies');
@@ -24,7 +25,7 @@ const tooShort = new Counter('nsb_too_short'); // answered sooner than the hold:
 const tags = { before: { phase: 'before' }, h1: { phase: 'h1', window: 'in' }, h2: { phase: 'h2', window: 'in' }, after: { phase: 'after' } };
 const submetrics = ['phase:h1', 'phase:h2', 'window:in'];
 const thresholds = { nsb_failures: ['count>=0'] };
-for (const name of ['nsb_latency', 'nsb_service', 'nsb_iteration', 'nsb_started', 'nsb_failures', 'nsb_lag']) {
+for (const name of ['nsb_latency', 'nsb_service', 'nsb_iteration', 'nsb_started', 'nsb_failures', 'nsb_lag', 'nsb_beside']) {
   for (const part of submetrics) thresholds[`${name}{${part}}`] = ['nsb_started', 'nsb_failures'].includes(name) ? ['count>=0'] : ['max>=0'];
 }
 
@@ -89,8 +90,9 @@ export default function () {
   const n = exec.scenario.iterationInTest;
   const start = Date.now();
   const late = open ? Math.max(0, start - (exec.scenario.startTime + (n * 1000) / cell.rate)) : 0;
-  const check = n % 50 === 0;
-  const target = cell.mix === null ? cell : cell.mix[n % cell.mix.length];
+  const heavy = cell.beside !== null && n % cell.beside.every === cell.beside.every - 1;
+  const check = heavy || n % 50 === 0;
+  const target = heavy ? cell.beside : cell.mix === null ? cell : cell.mix[n % cell.mix.length];
   const id = target.ids > 0 ? idOf(n, target.ids) : 0;
   const url = target.ids > 0 ? target.url.replace('{id}', id) : target.url;
   const response = http.request(target.method, url, target.send, check ? checking : parameters);
@@ -107,7 +109,11 @@ export default function () {
     if (!matches(target.body, response.body, id)) wrong.add(1);
   }
   const took = response.timings.duration;
-  if (took < cell.hold_ms - 2) tooShort.add(1);
+  if (took < (heavy ? cell.beside.hold_ms : cell.hold_ms) - 2) tooShort.add(1);
+  if (heavy) {
+    beside.add(took, phase);
+    return;
+  }
   const waited = late + response.timings.blocked + took;
   latency.add(open ? waited : took, phase);
   service.add(took, phase);

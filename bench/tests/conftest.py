@@ -55,6 +55,8 @@ def open_cell(**changes: Any) -> Observation:
         pool=150,
         server_threads=None,
         blocked_by=None,
+        calls=1,
+        call_threads=None,
         db_connections=150,
         executed=None,
         before=Stats(0, 0.0, 0),

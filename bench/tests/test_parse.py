@@ -22,6 +22,15 @@ def test_a_recorded_summary() -> None:
     assert load.checked > 0
 
 
+def test_what_was_sent_beside_counts_and_is_in_no_latency() -> None:
+    raw = json.loads(RECORDING.read_text())
+    alone = load_summary(raw)
+    raw["metrics"]["nsb_beside{window:in}"] = {"count": 5, "avg": 9000, "med": 9000, "p(90)": 9000, "p(99)": 9000, "max": 9000}
+    load = load_summary(raw)
+    assert load.requests == alone.requests + 5
+    assert (load.latency, load.service, load.halves) == (alone.latency, alone.service, alone.halves)
+
+
 def test_a_window_without_answers_has_no_percentiles() -> None:
     load = load_summary({"metrics": {}})
     assert (load.requests, load.latency.p50) == (0, None)

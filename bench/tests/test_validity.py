@@ -194,6 +194,15 @@ def test_carriers_are_named_only_where_the_holds_are_as_many_as_they(requests: i
     assert judge(pinned(requests, **changes)).limit == limit
 
 
+def test_a_pool_for_the_calls_alone_is_named_where_it_is_full() -> None:
+    """100 users of three calls of 100 ms: three threads for the calls give 10/s, 300 overlap them all."""
+    few = judge(closed_cell(100, 100, 0.1, calls=3, call_threads=3))
+    assert (few.status, few.limit) == ("valid", "threads")
+    assert judge(closed_cell(100, 100, 0.1, calls=3, call_threads=None)).limit is None
+    assert judge(closed_cell(100, 100, 0.1, calls=1, call_threads=3)).limit is None  # this scenario makes no calls
+    assert judge(closed_cell(9_900, 100, 0.1, calls=3, call_threads=400)).limit == "offered"
+
+
 def test_users_that_were_not_answered_yet_do_not_make_the_generator_the_limit() -> None:
     judgement = judge(pinned(60))
     assert judgement.reasons == ["V6 no station was full: the figure is a lower bound"]

@@ -18,7 +18,7 @@ Model = Literal["open", "closed"]
 Profile = Literal["1cpu", "ncpu"]
 Status = Literal["valid", "censored", "invalid", "failed", "unsupported"]
 Limit = Literal["offered", "cpu", "threads", "loop", "carriers", "pool", "database", "upstream", "generator"]
-Headline = Literal["cpu", "throughput", "p50", "memory"]
+Headline = Literal["cpu", "throughput", "p50", "p99", "memory"]
 Metric = Literal["cpu", "throughput", "capacity", "p50", "p90", "p99", "memory", "memory_peak", "threads"]
 """What claims are about: the headlines, and more of a cell. Capacity: throughput, by the second generator where k6 was full."""
 METRIC_UNITS: dict[Metric, str] = {
@@ -140,6 +140,8 @@ class Contender(Frozen):
     run: list[str] = Field(min_length=1)
     environment: dict[str, str] = {}
     blocked_by: Literal["loop", "carriers"] | None = None
+    call_threads: int | None = Field(default=None, gt=0)
+    """Threads that it makes the calls of /fanout on, where these are their own and so many: a station like any other."""
     worker_processes: bool = False
     """Each worker is a process of its own (C64): so they can be counted from outside."""
     default: bool = False
@@ -178,7 +180,8 @@ class Contender(Frozen):
 
     def why_not(self, scenario: Scenario) -> str | None:
         """Why it cannot run a scenario; None where it can."""
-        if self.only is not None and endpoint(scenario.path) not in self.only.endpoints:
+        paths = [scenario.path, *([scenario.beside.path] if scenario.beside is not None else [])]
+        if self.only is not None and any(endpoint(path) not in self.only.endpoints for path in paths):
             return self.only.why
         return self.unsupported.get(scenario.id)
 
@@ -195,6 +198,17 @@ class Contender(Frozen):
     def reserve_mib(self, granted: int) -> int:
         """Memory to set aside for it (MiB)."""
         return self.memory_mib * (self.workers(granted) if self.worker_processes else 1)
+
+
+class Beside(Frozen):
+    """Requests of another kind among those that are measured: who waits for whom?"""
+
+    path: str = Field(pattern=r"^/")
+    warm_path: str
+    body: str
+    hold_ms: int = Field(gt=0)
+    every: int = Field(ge=2)
+    """Each so-manieth arrival is one of these."""
 
 
 class Scenario(Frozen):
@@ -220,6 +234,10 @@ class Scenario(Frozen):
     """A ladder: users in flight, step by step up to `vus`, with the memory read on each step."""
     hold_ms: int = Field(default=0, ge=0)
     holds: Literal["pool", "loop"] | None = None
+    calls: int = Field(default=1, gt=0)
+    """How many holds at once one request is made of, where a contender has threads for them alone (call_threads)."""
+    beside: Beside | None = None
+    """Heavier requests among the light ones, which alone are in the latencies."""
     headline: Headline
     default: bool = True
     not_in: list[str] = []
@@ -236,6 +254,8 @@ class Scenario(Frozen):
             raise ValueError("a closed scenario has no rate: its users set it")
         if self.body.count("*") > 1:
             raise ValueError("body may hold one * at the most")
+        if self.beside is not None and (self.model == "closed" or self.ids or self.method != "GET"):
+            raise ValueError("beside needs an open scenario of plain GETs: its users must not wait for what is beside them")
         if bool(self.levels) != (self.headline == "memory"):
             raise ValueError("levels and the headline memory belong together")
         if self.levels and (self.model == "open" or self.hold_ms == 0):
@@ -494,6 +514,8 @@ class Cell(Frozen):
             return self.cpu_us_per_request.get("service")
         if which == "memory":
             return self.memory_slope.kib if self.memory_slope is not None and self.memory_slope.kib > 0 else None
+        if which == "p99":
+            return self.latency_ms.p99
         return self.throughput_rps if which == "throughput" else self.latency_ms.p50
 
     def metric(self, which: Metric) -> float | None:

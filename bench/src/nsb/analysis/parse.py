@@ -25,7 +25,10 @@ class Trend:
 
 @dataclass(frozen=True)
 class Load:
-    """What k6 saw in the window: answers counted by the half in which they came, starts by when they were sent."""
+    """What k6 saw in the window: answers counted by the half in which they came, starts by when they were sent.
+
+    Requests are all of them; latencies are of those that the scenario measures, without what it sends beside them.
+    """
 
     requests: int
     started: int
@@ -49,7 +52,7 @@ def load_summary(summary: Mapping[str, Any]) -> Load:
     try:
         metrics: Mapping[str, Mapping[str, float]] = summary["metrics"]
         return Load(
-            requests=_trend(metrics, "nsb_latency{window:in}").count,
+            requests=_trend(metrics, "nsb_latency{window:in}").count + _trend(metrics, "nsb_beside{window:in}").count,
             started=_count(metrics, "nsb_started{window:in}"),
             failures=_count(metrics, "nsb_failures{window:in}"),
             failures_all=_count(metrics, "nsb_failures"),

@@ -13,7 +13,13 @@ from nsb.analysis.starts import Span, Start, Startup, span, summed
 from nsb.analysis.stats import Estimate, estimate, spread_of_halves
 from nsb.model import Cell, Frozen, Headline, Limit, SecondFigure, Status
 
-UNITS: dict[Headline, str] = {"cpu": "CPU µs/request", "throughput": "requests/s", "p50": "p50 ms", "memory": "KiB/request"}
+UNITS: dict[Headline, str] = {
+    "cpu": "CPU µs/request",
+    "throughput": "requests/s",
+    "p50": "p50 ms",
+    "p99": "p99 ms",
+    "memory": "KiB/request",
+}
 
 
 DOUBTFUL = 1 / 3
@@ -279,6 +285,8 @@ def _half(cell: Cell, headline: Headline, half: Any) -> float | None:
         return rate
     if headline == "cpu":
         return half.service_cpu_s / half.requests * 1e6 if half.requests else None
+    if headline == "p99":
+        return None  # half a window has too few for a tail
     median: float | None = half.p50_ms
     return median
 

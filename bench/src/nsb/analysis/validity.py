@@ -56,6 +56,10 @@ class Observation:
     pool: int
     server_threads: int | None
     blocked_by: Literal["loop", "carriers"] | None
+    calls: int
+    """Holds at once that one request is made of."""
+    call_threads: int | None
+    """Threads that the service has for these alone."""
     db_connections: int | None
     executed: int | None
     """Statements that the database executed in the window."""
@@ -200,6 +204,8 @@ def full_stations(o: Observation, load: Load) -> list[Limit]:
     if use("service") >= FULL:
         full.append("cpu")
     if o.server_threads is not None and _threads_busy(o, occupied) / o.server_threads >= least:
+        full.append("threads")
+    if o.call_threads is not None and o.calls > 1 and occupied * o.calls / o.call_threads >= least:
         full.append("threads")
     if use("upstream") >= FULL:
         full.append("upstream")

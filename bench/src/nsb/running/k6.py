@@ -86,6 +86,15 @@ def cell(
     closes_s = opens_s + timing.window_s
     data: dict[str, object] = {
         **_target(scenario, base_url),
+        "beside": None
+        if scenario.beside is None
+        else {
+            **_target(scenario, base_url),
+            "url": base_url + scenario.beside.path,
+            "body": scenario.beside.body,
+            "hold_ms": scenario.beside.hold_ms,
+            "every": scenario.beside.every,
+        },
         "model": scenario.model,
         "rate": scenario.rate_for(workers),
         "vus": scenario.vus,
@@ -114,8 +123,10 @@ def warming(targets: list[Scenario], requests: int, cap_s: float, base_url: str,
     After `cap_s` no more are sent, however many are left.
     """
     mix = [{**_target(s, base_url), "url": base_url + (s.warm_path or s.path)} for s in targets]
+    mix += [{**_target(s, base_url), "url": base_url + s.beside.warm_path, "body": s.beside.body} for s in targets if s.beside is not None]
     return {
         **mix[0],
+        "beside": None,
         "model": "closed",
         "rate": None,
         "vus": WARM_VUS,

@@ -705,6 +705,8 @@ class Runner:
             pool=int(running.runtime["pool_size"]),
             server_threads=running.runtime.get("settings", {}).get("server_threads"),
             blocked_by=slot.contender.blocked_by,
+            calls=scenario.calls,
+            call_threads=slot.contender.call_threads,
             db_connections=window.connections,
             executed=window.executed,
             before=window.before,
