@@ -57,6 +57,7 @@ def open_cell(**changes: Any) -> Observation:
         blocked_by=None,
         calls=1,
         call_threads=None,
+        query_threads=None,
         db_connections=150,
         executed=None,
         before=Stats(0, 0.0, 0),

@@ -201,6 +201,8 @@ def test_a_pool_for_the_calls_alone_is_named_where_it_is_full() -> None:
     assert judge(closed_cell(100, 100, 0.1, calls=3, call_threads=None)).limit is None
     assert judge(closed_cell(100, 100, 0.1, calls=1, call_threads=3)).limit is None  # this scenario makes no calls
     assert judge(closed_cell(9_900, 100, 0.1, calls=3, call_threads=400)).limit == "offered"
+    assert judge(closed_cell(490, 300, 0.2, holds="pool", query_threads=10)).limit == "threads"  # ten threads ask, a pool of 150 has plenty
+    assert judge(closed_cell(490, 300, 0.2, holds="pool", query_threads=None)).limit is None
 
 
 def test_users_that_were_not_answered_yet_do_not_make_the_generator_the_limit() -> None:

@@ -142,6 +142,8 @@ class Contender(Frozen):
     blocked_by: Literal["loop", "carriers"] | None = None
     call_threads: int | None = Field(default=None, gt=0)
     """Threads that it makes the calls of /fanout on, where these are their own and so many: a station like any other."""
+    query_threads_per_worker: int | None = Field(default=None, gt=0)
+    """The same of its statements, for each worker."""
     worker_processes: bool = False
     """Each worker is a process of its own (C64): so they can be counted from outside."""
     default: bool = False
@@ -188,6 +190,10 @@ class Contender(Frozen):
     def workers(self, granted: int) -> int:
         """How many it has where all are granted so many: its own environment goes first, as at its start."""
         return int(self.environment.get("WORKERS", granted))
+
+    def query_threads(self, workers: int) -> int | None:
+        """Threads that it makes its statements on, where these are their own."""
+        return None if self.query_threads_per_worker is None else self.query_threads_per_worker * workers
 
     def nothing_of_its_own(self, granted: int) -> str | None:
         """Why it would stand for nothing with so many workers granted; None where it does."""

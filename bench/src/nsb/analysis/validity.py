@@ -60,6 +60,8 @@ class Observation:
     """Holds at once that one request is made of."""
     call_threads: int | None
     """Threads that the service has for these alone."""
+    query_threads: int | None
+    """The same for statements."""
     db_connections: int | None
     executed: int | None
     """Statements that the database executed in the window."""
@@ -205,7 +207,8 @@ def full_stations(o: Observation, load: Load) -> list[Limit]:
         full.append("cpu")
     if o.server_threads is not None and _threads_busy(o, occupied) / o.server_threads >= least:
         full.append("threads")
-    if o.call_threads is not None and o.calls > 1 and occupied * o.calls / o.call_threads >= least:
+    of_its_own = (o.query_threads, occupied) if o.holds == "pool" else (o.call_threads, occupied * o.calls if o.calls > 1 else 0.0)
+    if of_its_own[0] is not None and of_its_own[1] / of_its_own[0] >= least:
         full.append("threads")
     if use("upstream") >= FULL:
         full.append("upstream")

@@ -707,6 +707,7 @@ class Runner:
             blocked_by=slot.contender.blocked_by,
             calls=scenario.calls,
             call_threads=slot.contender.call_threads,
+            query_threads=slot.contender.query_threads(int(running.runtime["workers"])),
             db_connections=window.connections,
             executed=window.executed,
             before=window.before,
