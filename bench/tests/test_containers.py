@@ -25,7 +25,7 @@ from nsb.running.database_private import HARNESS_CONNECTIONS
 ROOT = Path(__file__).parents[2]
 COMPOSE = (ROOT / "compose.yaml").read_text(encoding="utf-8")
 CONTRACT = (ROOT / "CONTRACT.md").read_text(encoding="utf-8")
-FOLDERS = ("go", "rust", "python", "node", "java-vt", "java-webflux", "bench/upstream")
+FOLDERS = ("go", "rust", "python", "node", "java-vt", "java-webflux", "kotlin", "bench/upstream")
 TOOL = "bench/k6"
 """An image that a program is taken out of."""
 DOCKERFILES = {folder: (ROOT / folder / "Dockerfile").read_text(encoding="utf-8") for folder in (*FOLDERS, TOOL)}

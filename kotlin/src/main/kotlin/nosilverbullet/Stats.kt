@@ -1,0 +1,32 @@
+package nosilverbullet
+
+import org.springframework.stereotype.Component
+import java.util.concurrent.atomic.LongAdder
+
+/** C4: counters, each cheap to add to from many threads. */
+@Component
+class Stats {
+    private val begun = LongAdder()
+    private val ended = LongAdder()
+    private val busyNanos = LongAdder()
+
+    fun counted(request: () -> Unit) {
+        begun.increment()
+        val since = System.nanoTime()
+        try {
+            request()
+        } finally {
+            busyNanos.add(System.nanoTime() - since)
+            ended.increment()
+        }
+    }
+
+    fun requests() = ended.sum()
+
+    fun busySeconds() = busyNanos.sum() / 1e9
+
+    fun inFlight(): Long {
+        val before = ended.sum() // read first: never below zero
+        return begun.sum() - before
+    }
+}
