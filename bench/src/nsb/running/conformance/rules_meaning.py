@@ -1,4 +1,4 @@
-"""C1–C13, C40: the answers mean what they say. Bounds on time are lower ones, all else is orders and counts."""
+"""C1–C14, C40: the answers mean what they say. Bounds on time are lower ones, all else is orders and counts."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import Any, Final
 
+from nsb.running.conformance.exchanges import HOWS
 from nsb.running.conformance.suite import EARLY_S, Case, Stand, holds_for, rounds_of, rule, until
 from nsb.running.conformance.wire import Connection, Flight, Request, get, post_json
 
@@ -179,6 +180,18 @@ def blocks(stand: Stand, case: Case) -> None:
     blocked = flight.land()
     first = min(reply.ended_at for reply in blocked)
     case.holds(hello[-1].ended_at < first, "hello while others block", "answered after them", "answered before them")
+
+
+@rule("C14", "really waits, in each way; under a lock nobody waits for another", needs=["/pin"])
+def pins(stand: Stand, case: Case) -> None:
+    for how in HOWS:
+        case.least(f"seconds with how={how}", stand.ask(f"/pin?ms=200&how={how}").elapsed_s, 0.2 - EARLY_S)
+    # Whether a monitor or a native call holds up others is what the endpoint is there to find out. A lock never does.
+    long = stand.fly(*["/pin?ms=1000&how=lock"] * (2 * stand.bed.workers))
+    until(stand.stats, lambda stats: stats["in_flight"] == 2 * stand.bed.workers, 0.5)
+    short = stand.ask("/pin?ms=1&how=lock")
+    first = min(reply.ended_at for reply in long.land())
+    case.holds(short.ended_at < first, "a short one begun later", "answered after the long ones", "answered before them")
 
 
 @rule("C40", "cancels_on_disconnect is what happens when a client leaves", needs=["/sleep", "/sleep-query", "/fanout"])
