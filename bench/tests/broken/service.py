@@ -279,7 +279,7 @@ class Handler(BaseHTTPRequestHandler):
 
     def answer(self) -> None:
         path, _, text = self.path.partition("?")
-        counted = path not in ("/healthz", "/readyz", "/runtime", "/stats")
+        counted = path not in ("/healthz", "/readyz", "/runtime", "/stats", "/pinnings")
         counted |= MODE == "counts everything" and path == "/healthz"
         began = time.monotonic()
         if counted:
@@ -355,6 +355,7 @@ class Handler(BaseHTTPRequestHandler):
             "/healthz": self.healthz, "/readyz": self.readyz, "/runtime": self.runtime, "/stats": self.stats, "/hello": self.healthz,
             "/sleep": self.sleep, "/sleep-query": self.sleep_query, "/slow-query": self.slow_query, "/fanout": self.fanout,
             "/compute": self.compute, "/block": self.block, "/pin": self.pin,
+            "/pinnings": self.pinnings,
         }  # fmt: skip
 
     def healthz(self, query: object) -> dict[str, Any]:
@@ -474,6 +475,9 @@ class Handler(BaseHTTPRequestHandler):
         with LOCK if MODE == "one lock for all" else threading.Lock():
             time.sleep(0 if MODE == "does not hold natively" and how == "native" else ms / 1000)
         return {"waited_ms": ms, "how": "lock" if MODE == "always says lock" else how}
+
+    def pinnings(self, query: object) -> dict[str, Any]:
+        return {"pinnings_total": STATS.total if MODE == "counts every request as pinned" else 0}
 
     # ---- bodies (C23) ----
 

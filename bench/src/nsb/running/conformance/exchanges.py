@@ -240,7 +240,7 @@ def _methods() -> Iterator[Exchange]:
     refused = problem(405, "the method is not allowed here", "GET, HEAD")
     for method in ("TRACE", "PROPFIND"):
         yield Exchange("C21", f"{method} /hello", Request(method, "/hello"), refused)
-    for target in ("/runtime", "/stats", "/sleep-query?ms=1"):
+    for target in ("/runtime", "/stats", "/sleep-query?ms=1", "/pinnings"):
         yield Exchange("C21", f"POST {target}", Request("POST", target, body=b""), refused)
     refused = problem(405, "the method is not allowed here", "POST")
     for method in ("GET", "PUT", "PATCH", "DELETE", "OPTIONS"):

@@ -1,7 +1,8 @@
-"""C1–C14, C40: the answers mean what they say. Bounds on time are lower ones, all else is orders and counts."""
+"""C1–C15, C40: the answers mean what they say. Bounds on time are lower ones, all else is orders and counts."""
 
 from __future__ import annotations
 
+import re
 import time
 from collections import Counter
 from collections.abc import Callable
@@ -44,7 +45,7 @@ def ready_asks(stand: Stand, case: Case) -> None:
     case.holds(saw in (text, prepared), "statements of 10 requests", dict(saw), f"{dict(text)}, or prepared")
 
 
-@rule("C4", "counts what ends, errors too, and neither C1–C4")
+@rule("C4", "counts what ends, errors too, and neither C1–C4 nor C15")
 def stats_count(stand: Stand, case: Case) -> None:
     before = stand.quiet()
     counted: list[Request | str] = ["/hello", "/nothing", "/sleep?ms=x", "/sleep?ms=0", "/books/1", "/books/x"]
@@ -52,7 +53,7 @@ def stats_count(stand: Stand, case: Case) -> None:
     counted += [post_json("/books", b"{"), post_json("/books", b'{"name":"x"}'), post_json("/books", b" " * 70_000)]
     for request in counted:
         stand.ask(request)
-    for target in [one for one in ("/healthz", "/readyz", "/runtime", "/stats") if stand.has(one)]:
+    for target in [one for one in ("/healthz", "/readyz", "/runtime", "/stats", "/pinnings") if stand.has(one)]:
         stand.ask(target)
     wanted = before["requests_total"] + len(counted)
     until(stand.stats, lambda stats: stats["requests_total"] >= wanted, 3)
@@ -192,6 +193,16 @@ def pins(stand: Stand, case: Case) -> None:
     short = stand.ask("/pin?ms=1&how=lock")
     first = min(reply.ended_at for reply in long.land())
     case.holds(short.ended_at < first, "a short one begun later", "answered after the long ones", "answered before them")
+
+
+@rule("C15", "a counter, to which a lock adds nothing", needs=["/pin", "/pinnings"])
+def pinnings(stand: Stand, case: Case) -> None:
+    before = stand.ask("/pinnings")
+    case.equal("status", before.status, 200)
+    case.equal("Content-Type", before.media_type, "application/json")
+    case.holds(re.fullmatch(r'\{"pinnings_total":\d+\}', before.text) is not None, "body", before.text, '{"pinnings_total":…}')
+    stand.fly(*["/pin?ms=50&how=lock"] * 5).land()
+    case.equal("after five waits under a lock", stand.ask("/pinnings").text, before.text)
 
 
 @rule("C40", "cancels_on_disconnect is what happens when a client leaves", needs=["/sleep", "/sleep-query", "/fanout"])

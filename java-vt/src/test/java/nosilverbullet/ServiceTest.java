@@ -206,6 +206,32 @@ class ServiceTest {
     }
 
     @Test
+    void theJdkTellsWhoWasPinned() throws Exception { // C15
+        long before = pinnings();
+        get(true, "/pin?ms=1&how=lock");
+        assertThat(pinnings()).isEqualTo(before);
+        Thread.ofVirtual().start(Sleeper::touch).join();
+        assertThat(pinnings()).isGreaterThan(before);
+    }
+
+    /** Who waits in an initializer is pinned on every JDK: the JVM's own frame below it cannot be moved. */
+    private static final class Sleeper {
+        static {
+            try {
+                Thread.sleep(1);
+            } catch (InterruptedException stopped) {
+                throw new IllegalStateException(stopped);
+            }
+        }
+
+        static void touch() {}
+    }
+
+    private static long pinnings() throws IOException, InterruptedException {
+        return Long.parseLong(get(true, "/pinnings").replaceAll("[^0-9]", ""));
+    }
+
+    @Test
     void fanoutIsConcurrentOrSequential() throws Exception { // C11
         for (boolean virtual : new boolean[] {true, false}) {
             UPSTREAM_PEAK.set(0);
