@@ -20,7 +20,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from nsb.model import ENDPOINTS, Registry
+from nsb.model import ENDPOINTS, EXTRAS, Registry
 from nsb.running.conformance import RULES, Answer, Bed, LaunchFailed, Outcome, answers, beyond_reach, check, differences, kernel
 from nsb.running.conformance.exchanges import answer_of, exchanges, problem, xorshift
 from nsb.running.conformance.rules_answers import MOST_ROUNDS_RESULT
@@ -47,6 +47,10 @@ BROKEN: dict[str, set[str]] = {
     "calls once": {"C11"},
     "signed": {"C12"},
     "does not block": {"C13"},
+    "always says lock": {"C14"},
+    "does not hold natively": {"C14"},
+    "one lock for all": {"C14"},
+    "counts every request as pinned": {"C15"},
     "asks the database for its health": {"C1"},
     "is always ready": {"C2"},
     "is ready late": {"C2"},
@@ -61,6 +65,7 @@ BROKEN: dict[str, set[str]] = {
     "takes all digits": {"C22"},
     "takes the last of two": {"C22"},
     "one too many": {"C22"},
+    "takes any way to pin": {"C22"},
     "counts code units": {"C23"},
     "chunked": {"C30"},
     "problems as JSON": {"C31"},
@@ -249,7 +254,7 @@ def launcher(request: pytest.FixtureRequest, database: Server, upstream_url: str
 
 @pytest.fixture
 def bed(launcher: Launcher, database: Server, upstream_url: str) -> Bed:
-    return Bed(launcher, database, upstream_url, "broken", 150, WORKERS)
+    return Bed(launcher, database, upstream_url, "broken", 150, WORKERS, (*ENDPOINTS, *EXTRAS))
 
 
 # ---- the suite can pass, and it can fail ----
@@ -289,8 +294,17 @@ def test_what_is_not_declared_to_be_missing_is_missed(bed: Bed) -> None:
     assert {one.rule for one in outcomes if not one.passed} == {"C12"}
 
 
+@pytest.mark.parametrize("launcher", [ALONE], indirect=True)
+def test_an_extra_that_is_declared_is_missed_where_it_is_not_there(bed: Bed) -> None:
+    part = ["/healthz", "/runtime", "/stats", "/hello"]
+    assert not check(replace(bed, endpoints=part), only=["C14"])
+    outcomes = check(replace(bed, endpoints=[*part, "/pin"]), only=["C5", "C14"])
+    assert {one.rule for one in outcomes if not one.passed} == {"C14"}
+
+
 def test_without_an_exception_every_rule_concerns_everybody() -> None:
-    assert beyond_reach(ENDPOINTS) == []
+    assert beyond_reach([*ENDPOINTS, *EXTRAS]) == []
+    assert {one.rule for one in beyond_reach(ENDPOINTS)} == set(EXTRAS.values())
 
 
 def test_every_rule_can_fail() -> None:
@@ -343,7 +357,7 @@ def test_differences_names_who_differs() -> None:
 
 
 def test_answers_are_those_of_the_table(launcher: Launcher) -> None:
-    given = answers(launcher({}).base_url)
+    given = answers(launcher({}).base_url, (*ENDPOINTS, *EXTRAS))
     assert {one.title: shown for one in exchanges() if (shown := given[one.title]) != one.wanted} == {}
 
 

@@ -15,6 +15,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import psutil
 import pymysql
@@ -44,7 +45,7 @@ def made(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Callable[.
     monkeypatch.setattr(session, "must_be_fair", lambda *_: None)  # they say nothing of themselves that could be compared
     stages: list[Fakes] = []
 
-    def make(wrong: str = "", once: bool = False, contenders: dict[str, str] | None = None, **options: int) -> Fakes:
+    def make(wrong: str = "", once: bool = False, contenders: dict[str, str] | None = None, **options: Any) -> Fakes:
         monkeypatch.setenv("FAKE_K6", wrong)
         if once:
             monkeypatch.setenv("FAKE_K6_ONCE", str(tmp_path / "once"))
@@ -89,6 +90,17 @@ def test_without_a_fault_every_cell_counts(made: Callable[..., Fakes]) -> None:
     fakes = made(contenders={"a": "", "b": "worker"})
     fakes.measure()
     assert sorted(told(journaled(fakes))) == [("a", 1, True), ("b", 1, True)]
+
+
+@pytest.mark.parametrize(
+    ("path", "extra", "pinnings"), [("/pin", ["/pin", "/pinnings"], 3), ("/pin", ["/pin"], None), ("/hello", ["/pin", "/pinnings"], None)]
+)
+def test_what_the_runtime_says_of_pinning_is_counted_where_it_is_the_question(
+    made: Callable[..., Fakes], path: str, extra: list[str], pinnings: int | None
+) -> None:
+    fakes = made(path=path, extra=extra)
+    fakes.measure()
+    assert [(cell.status, cell.pinnings) for cell in journaled(fakes)] == [("valid", pinnings)]
 
 
 def test_a_service_that_dies_under_load_fails_its_cell_and_is_started_again(made: Callable[..., Fakes]) -> None:

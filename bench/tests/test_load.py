@@ -115,6 +115,12 @@ def test_mistakes_of_both_files_are_told_at_once_with_their_keys(tmp_path: Path)
             'run = ["x"]\nonly = { endpoints = ["/hi"], why = "x" }',
             "contenders.toml: contender[go].only.endpoints: Value error, the contract has no /hi",
         ),
+        (
+            'folder = "go"',
+            'folder = "go"\nextra = ["/hello"]',
+            "contenders.toml: service.go.extra: Value error, the contract leaves open /pin",
+        ),
+        ('run = ["x"]', 'run = ["x"]\nextra = ["/pin"]', "contenders.toml: contender[go].extra: is a matter of the service"),
         ('run = ["x"]', 'run = ["x"]\ndiffers = { colour = "why" }', "contenders.toml: contender[go].differs: no setting is named colour"),
         ('run = ["x"]', 'run = ["x"]\nenvironment = { WORKERS = "one" }', "contenders.toml: contender[go].environment.WORKERS"),
     ],
@@ -135,6 +141,24 @@ def test_a_part_of_the_contract_leaves_out_the_scenarios_of_the_rest(tmp_path: P
     assert registry.proper_services == {}
     named = go.model_copy(update={"only": None, "unsupported": {"books": "no books"}})
     assert [named.why_not(scenario) for scenario in registry.scenarios.values()] == [None, "no books"]
+
+
+def test_what_only_some_services_have_is_left_out_for_the_others(tmp_path: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
+    pinned = SCENARIOS + SCENARIOS[SCENARIOS.index("[[scenario]]") :].replace('"hello"\nwhy', '"pinning"\nwhy').replace(
+        '"/hello"', '"/pin?ms=1"'
+    )
+    without = load(written(tmp_path, scenarios=pinned))
+    go = without.contenders["go"]
+    assert [go.why_not(one) for one in without.scenarios.values()] == [
+        None,
+        "its service does not have /pin, which is left to it (CONTRACT.md, C14)",
+    ]
+    assert "/pin" not in go.endpoints
+    made = load(written(tmp_path_factory.mktemp("with"), CONTENDERS.replace('folder = "go"', 'folder = "go"\nextra = ["/pin"]'), pinned))
+    for name in ("go", "go-twin"):
+        assert [made.contenders[name].why_not(one) for one in made.scenarios.values()] == [None, None]
+        assert "/pin" in made.contenders[name].endpoints
+    assert list(made.proper_services) == ["go"]
 
 
 def test_ids_are_there_once(tmp_path: Path) -> None:

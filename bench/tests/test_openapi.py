@@ -14,7 +14,7 @@ import yaml
 from jsonschema import Draft202012Validator
 from openapi_spec_validator import OpenAPIV31SpecValidator
 
-from nsb.model import ENDPOINTS, endpoint
+from nsb.model import ENDPOINTS, EXTRAS, endpoint
 from nsb.running.conformance import exchanges
 
 ROOT = Path(__file__).parents[2]
@@ -63,7 +63,7 @@ def error_table() -> dict[str, tuple[int, str, list[str]]]:
 
 
 def bounds() -> dict[str, tuple[int, int]]:
-    """The bounds of C22 by name; `block` is the ms of /block."""
+    """The bounds of C22 by name; `block` is the ms of /block and /pin."""
     sentence = CONTRACT.split("within bounds:")[1].split(";")[0]
     found = {name: (int(low), int(high)) for name, low, high in re.findall(r"(\w+)`?:? (\d+)–(\d+)", sentence)}
     assert set(found) == {"ms", "block", "calls", "rounds", "id"}
@@ -81,7 +81,7 @@ def test_the_same_endpoints_under_the_same_rules() -> None:
         number: (method, path, [one["name"] for one in operation.get("parameters", []) if one["in"] == "query"])
         for number, (method, path, operation) in by_rule().items()
     }
-    assert len(stated) == 13
+    assert len(stated) == 15
     assert described == stated
     assert len(list(operations())) == len(described)
 
@@ -92,7 +92,7 @@ def test_the_same_bounds() -> None:
             assert parameter["required"] is True
             if parameter["schema"]["type"] != "integer":
                 continue
-            key = "block" if path == "/block" else parameter["name"]
+            key = "block" if path in ("/block", "/pin") else parameter["name"]
             schema = parameter["schema"]
             assert (schema["minimum"], schema["maximum"]) == bounds()[key], f"{path} {key}"
 
@@ -113,14 +113,15 @@ def test_the_suite_has_the_same_bounds() -> None:
 
 
 def test_the_same_endpoints() -> None:
-    assert set(ENDPOINTS) == {endpoint(path) for _, path, _ in operations()}
+    assert {*ENDPOINTS, *EXTRAS} == {endpoint(path) for _, path, _ in operations()}
+    assert {path: operation["x-rule"] for _, path, operation in operations() if operation.get("x-extra")} == EXTRAS
 
 
 def test_the_same_words() -> None:
     schemas = {one["name"]: one["schema"] for _, _, operation in operations() for one in operation.get("parameters", [])}
-    for name in ("mode", "offload"):
-        first, second = schemas[name]["enum"]
-        assert f"{name} must be given once, as {first} or {second}" in CONTRACT
+    for name in ("mode", "offload", "how"):
+        *others, last = schemas[name]["enum"]
+        assert f"{name} must be given once, as {', '.join(others)} or {last}" in CONTRACT
 
 
 @pytest.mark.parametrize("number", [f"C{each}" for each in range(31, 40)])

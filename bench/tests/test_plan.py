@@ -52,6 +52,15 @@ def test_more_contenders_take_longer_and_conformance_is_announced(registry: Regi
     assert one.seconds(1) == one.seconds(0) + plan.CONFORMANCE_S
 
 
+def test_who_cannot_run_a_scenario_is_told_and_takes_no_time(registry: Registry) -> None:
+    both = plan.make(registry, "smoke", ["go", "java-vt"], ["hello-rate", "pinning-lock"], "1cpu", 1, 3)
+    assert [(scenario, names) for scenario, _, names in both.left_out] == [("pinning-lock", ("go",))]
+    assert "/pin" in both.left_out[0][1]
+    hello = plan.make(registry, "smoke", ["go", "java-vt"], ["hello-rate"], "1cpu", 1, 3)
+    assert both.measuring_s - hello.measuring_s == pytest.approx(both.timing(registry.scenarios["pinning-lock"]).total_s)
+    assert both.cells == 4
+
+
 def test_every_run_has_a_twin_of_one_contender(registry: Registry) -> None:
     assert plan.with_twin(["rust", "go"], registry, None) == ["rust", "go", "go-twin"]  # contenders.toml marks go
     assert plan.with_twin(["rust", "node"], registry, None) == ["rust", "node", "rust-twin"]

@@ -24,7 +24,7 @@ from nsb.analysis.resume import differences as differences_of_sittings
 from nsb.analysis.stopped import REQUESTS, harm, notes
 from nsb.claims import Claims
 from nsb.load import ConfigurationError, chosen, load, load_claims
-from nsb.model import Cell, Contender, Profile, Registry, endpoint, to_json
+from nsb.model import EXTRAS, Cell, Contender, Profile, Registry, endpoint, to_json
 from nsb.progress import Screen
 from nsb.report import bare as comparing
 from nsb.report import claims as verdicts
@@ -298,6 +298,7 @@ def _run(
             plan.rounds,
             arranged,
         )
+        _tell_unsupported(plan)
         checked = preflight.run(plan, stage, k6_program, folder, noisy, _say)
         announced = plan.measuring_s
         console.print(
@@ -378,6 +379,12 @@ def _size(plan: plans.Plan) -> str:
     """`84 cells: 7 contenders × 12 scenarios × 1 round`."""
     product = {"contender": len(plan.contenders), "scenario": len(plan.scenarios), "round": plan.rounds}
     return f"{words.count(plan.cells, 'cell')}: " + " × ".join(words.count(number, noun) for noun, number in product.items())
+
+
+def _tell_unsupported(plan: plans.Plan) -> None:
+    """Who is left out of a scenario that others run."""
+    for scenario, why, names in plan.left_out:
+        console.print(f"{scenario} without {', '.join(names)}: {why}", markup=False, soft_wrap=True)
 
 
 def _print_placement(plan: plans.Plan) -> None:
@@ -554,6 +561,7 @@ def show_plan(
         load_ = f"{scenario.rate_for(plan.workers)}/s open" if scenario.model == "open" else f"{scenario.vus} users closed"
         t = plan.timing(scenario)
         console.print(f"  {scenario.id:18} {load_:18} settle {t.settle_s:4.1f} s, window {t.window_s:4.1f} s, cell {t.total_s:4.1f} s")
+    _tell_unsupported(plan)
     for number, row in enumerate(plan.rows, 1):
         console.print(f"  round {number}: {', '.join(row)}", markup=False)
     try:
@@ -646,8 +654,10 @@ def _conform(
         for contender in there:
             outcomes = session.conform(stage, contender, lambda _: None)
             bad = [outcome for outcome in outcomes if not outcome.passed]
-            beyond = len(beyond_reach(contender.endpoints))
-            rest = f"; {beyond} do not concern it: {contender.only.why}" if contender.only is not None else ""
+            beyond = beyond_reach(contender.endpoints)
+            lacks = ", ".join(one for one in EXTRAS if one not in contender.extra)
+            why = contender.only.why if contender.only is not None else f"it does not have {lacks}"
+            rest = f"; {len(beyond)} do not concern it: {why}" if beyond else ""
             console.print(
                 f"{contender.id}: {len(outcomes) - len(bad)} of {len(outcomes)} checks passed{rest}", markup=False, soft_wrap=True
             )

@@ -46,7 +46,16 @@ def load(folder: Path) -> Registry:
         mistakes = _references(registry, folder.parent)
     if mistakes:
         raise ConfigurationError(mistakes)
+    registry = registry.model_copy(update={"contenders": _with_extras(registry)})
     return registry.model_copy(update={"contenders": {**registry.contenders, **_twins(registry)}})
+
+
+def _with_extras(registry: Registry) -> dict[str, Contender]:
+    """Every contender with the endpoints that its service has beside those of all."""
+    return {
+        name: contender.model_copy(update={"extra": registry.services[contender.service].extra})
+        for name, contender in registry.contenders.items()
+    }
 
 
 def _twins(registry: Registry) -> dict[str, Contender]:
@@ -141,6 +150,8 @@ def _references(registry: Registry, root: Path) -> list[str]:
             mistakes.append(f"{where}.service: no service is named {contender.service}")
         if contender.twin_of is not None:
             mistakes.append(f"{where}.twin_of: twins are made for every contender, they are not written here")
+        if contender.extra:
+            mistakes.append(f"{where}.extra: is a matter of the service: write it to service.{contender.service}")
         if twin_id(contender.id) in registry.contenders:
             mistakes.append(f"contenders.toml: contender[{twin_id(contender.id)}].id: is the name of {contender.id}'s twin")
         if contender.plant is not None and contender.plant.of not in registry.contenders:

@@ -34,6 +34,8 @@ ENDPOINTS = (
     "/compute", "/block",
 )  # fmt: skip
 """What the contract asks a service to answer, by the first part of the path."""
+EXTRAS = {"/pin": "C14", "/pinnings": "C15"}
+"""What it leaves to a service whether to answer, and the rule: those that do say so (`extra` in contenders.toml)."""
 NEEDED = ("/healthz", "/runtime", "/stats")
 """Without these nobody can be started, asked what it is, or drained."""
 _ID = r"^[a-z0-9]+(-[a-z0-9]+)*$"
@@ -87,6 +89,16 @@ class Service(Frozen):
     """Globs in its folder that name the sources of the running program, whose size is told beside the results; `!` leaves out again."""
     bare: list[str] | None = None
     """Starts a bare program of the same framework that answers /hello on $PORT (`just bare`); each contender's environment is passed on."""
+    extra: list[str] = []
+    """Endpoints that it has beside those that all have."""
+
+    @field_validator("extra")
+    @classmethod
+    def _left_open(cls, value: list[str]) -> list[str]:
+        unknown = [one for one in value if one not in EXTRAS]
+        if unknown:
+            raise ValueError(f"the contract leaves open {', '.join(EXTRAS)} alone, not {', '.join(unknown)}")
+        return value
 
 
 def tools_named(commands: Iterable[Sequence[str]]) -> list[str]:
@@ -153,6 +165,8 @@ class Contender(Frozen):
     """Scenario id → why this contender cannot run it."""
     only: Only | None = None
     """The part of the contract that its service answers; all of it where there is none."""
+    extra: list[str] = []
+    """What its service answers beside that. Made by `load`, of its service."""
     differs: dict[str, str] = {}
     """Setting of the fairness manifest → why this contender has another value than the others, on purpose."""
     breaks: dict[str, str] = {}
@@ -178,12 +192,15 @@ class Contender(Frozen):
     @property
     def endpoints(self) -> Sequence[str]:
         """What its service answers."""
-        return ENDPOINTS if self.only is None else self.only.endpoints
+        return (*(ENDPOINTS if self.only is None else self.only.endpoints), *self.extra)
 
     def why_not(self, scenario: Scenario) -> str | None:
         """Why it cannot run a scenario; None where it can."""
-        paths = [scenario.path, *([scenario.beside.path] if scenario.beside is not None else [])]
-        if self.only is not None and any(endpoint(path) not in self.only.endpoints for path in paths):
+        asked = [endpoint(path) for path in (scenario.path, *([scenario.beside.path] if scenario.beside is not None else []))]
+        lacks = next((one for one in asked if one in EXTRAS and one not in self.extra), None)
+        if lacks is not None:
+            return f"its service does not have {lacks}, which is left to it (CONTRACT.md, {EXTRAS[lacks]})"
+        if self.only is not None and any(one not in self.endpoints for one in asked):
             return self.only.why
         return self.unsupported.get(scenario.id)
 
@@ -493,6 +510,9 @@ class Cell(Frozen):
     db_connections_peak: int | None = None
     statements: int | None = None
     """That the database executed in the window; None where there are none to count."""
+    pinnings: int | None = None
+    """How often the runtime itself said that a virtual thread was pinned, from before the first request of the cell to after its last one;
+    None where it was not asked (C15)."""
     halves: list[Half] = []
     checks: list[Check] = []
     raw: str | None = None

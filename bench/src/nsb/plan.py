@@ -97,6 +97,17 @@ class Plan:
         return sum(needs) if self.order == "scenario" else max(needs)
 
     @property
+    def left_out(self) -> list[tuple[str, str, tuple[str, ...]]]:
+        """(scenario, why, contenders): who cannot run what. These cells take no time and are in the journal as unsupported."""
+        found: dict[tuple[str, str], list[str]] = {}
+        for scenario in self.scenarios:
+            for contender in self.contenders:
+                why = contender.why_not(scenario)
+                if why is not None:
+                    found.setdefault((scenario.id, why), []).append(contender.id)
+        return [(scenario, why, tuple(names)) for (scenario, why), names in found.items()]
+
+    @property
     def cells(self) -> int:
         return self.rounds * len(self.contenders) * len(self.scenarios)
 
@@ -113,7 +124,8 @@ class Plan:
     @property
     def measuring_s(self) -> float:
         """All rounds, without retries (s)."""
-        cells = sum(self.timing(scenario).total_s for scenario in self.scenarios) * len(self.contenders)
+        can = {s.id: sum(c.why_not(s) is None for c in self.contenders) for s in self.scenarios}
+        cells = sum(self.timing(scenario).total_s * can[scenario.id] for scenario in self.scenarios)
         return self.rounds * (self.round_start_s + cells)
 
     def seconds(self, conformance: int) -> float:

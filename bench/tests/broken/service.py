@@ -229,6 +229,7 @@ class Upstream:
         return answer.status
 
 
+LOCK = threading.Lock()
 POOL: Pool
 CALLS = Upstream()
 CACHE: dict[str, Any] = {}
@@ -250,10 +251,12 @@ def whole(query: list[tuple[str, str]], name: str, least: int, most: int) -> int
     return int(values[-1])
 
 
-def word(query: list[tuple[str, str]], name: str, words: tuple[str, str]) -> str:
+def word(query: list[tuple[str, str]], name: str, words: tuple[str, ...]) -> str:
     values = [value for key, value in query if key == name]
+    if MODE == "takes any way to pin" and name == "how" and len(values) == 1:
+        return values[0]
     if len(values) != 1 or values[0] not in words:
-        raise Problem(400, f"{name} must be given once, as {words[0]} or {words[1]}")
+        raise Problem(400, f"{name} must be given once, as {', '.join(words[:-1])} or {words[-1]}")
     return values[0]
 
 
@@ -276,7 +279,7 @@ class Handler(BaseHTTPRequestHandler):
 
     def answer(self) -> None:
         path, _, text = self.path.partition("?")
-        counted = path not in ("/healthz", "/readyz", "/runtime", "/stats")
+        counted = path not in ("/healthz", "/readyz", "/runtime", "/stats", "/pinnings")
         counted |= MODE == "counts everything" and path == "/healthz"
         began = time.monotonic()
         if counted:
@@ -351,7 +354,8 @@ class Handler(BaseHTTPRequestHandler):
         return {
             "/healthz": self.healthz, "/readyz": self.readyz, "/runtime": self.runtime, "/stats": self.stats, "/hello": self.healthz,
             "/sleep": self.sleep, "/sleep-query": self.sleep_query, "/slow-query": self.slow_query, "/fanout": self.fanout,
-            "/compute": self.compute, "/block": self.block,
+            "/compute": self.compute, "/block": self.block, "/pin": self.pin,
+            "/pinnings": self.pinnings,
         }  # fmt: skip
 
     def healthz(self, query: object) -> dict[str, Any]:
@@ -464,6 +468,16 @@ class Handler(BaseHTTPRequestHandler):
         offload = word(query, "offload", ("false", "true"))
         time.sleep(0 if MODE == "does not block" else ms / 1000)
         return {"blocked_ms": ms, "offloaded": offload == "true"}
+
+    def pin(self, query: list[tuple[str, str]]) -> dict[str, Any]:
+        ms = whole(query, "ms", 0, 1000)
+        how = word(query, "how", ("synchronized", "lock", "native"))
+        with LOCK if MODE == "one lock for all" else threading.Lock():
+            time.sleep(0 if MODE == "does not hold natively" and how == "native" else ms / 1000)
+        return {"waited_ms": ms, "how": "lock" if MODE == "always says lock" else how}
+
+    def pinnings(self, query: object) -> dict[str, Any]:
+        return {"pinnings_total": STATS.total if MODE == "counts every request as pinned" else 0}
 
     # ---- bodies (C23) ----
 

@@ -32,6 +32,7 @@ RUNTIME = {
 }  # fmt: skip
 
 ANSWERED = [0]
+ASKED = [0]  # three pinnings more each time that they are asked for
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -49,6 +50,9 @@ class Handler(BaseHTTPRequestHandler):
             if in_flight:
                 print("asked what is in flight", flush=True)
             answer = json.dumps({"requests_total": ANSWERED[0], "busy_seconds_total": 0.0, "in_flight": in_flight})
+        elif self.path == "/pinnings":
+            ASKED[0] += 3
+            answer = json.dumps({"pinnings_total": ASKED[0]})
         elif self.path == "/pid":
             answer = str(os.getpid())
         elif self.path == "/hello":

@@ -83,15 +83,29 @@ class Said:
 class Fakes:
     """Everything that session.measure needs. `fake` by contender; close() ends what stands under the contenders."""
 
-    def __init__(self, folder: Path, contenders: Mapping[str, str], scenarios: int = 1, window_s: float = 0.4, rounds: int = 1) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        contenders: Mapping[str, str],
+        scenarios: int = 1,
+        window_s: float = 0.4,
+        rounds: int = 1,
+        path: str = "/hello",
+        extra: list[str] | None = None,
+    ) -> None:
         cast_ = {
             name: Contender(
-                id=name, service="fake", stands_for="", run=[sys.executable, str(HERE / "service.py")], environment={"FAKE": fake}
+                id=name,
+                service="fake",
+                stands_for="",
+                run=[sys.executable, str(HERE / "service.py")],
+                environment={"FAKE": fake},
+                extra=extra or [],
             )
             for name, fake in contenders.items()
         }
         loads = {
-            name: Scenario(id=name, why="", path="/hello", body="ok", model="open", rate=100, vus=10, headline="cpu")
+            name: Scenario(id=name, why="", path=path, body="ok", model="open", rate=100, vus=10, headline="cpu")
             for name in (f"hello-{number}" for number in range(1, scenarios + 1))
         }
         tier = Tier(why="", rounds=rounds, warm_requests=4, warm_cap_s=10.0, settle_s=0.1, window_s=window_s, window_holds=1)

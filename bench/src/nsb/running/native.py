@@ -24,7 +24,21 @@ from nsb.analysis.parse import Load, SummaryError, answered, load_summary
 from nsb.analysis.placement import Placement
 from nsb.analysis.starts import Start, cold, load_end
 from nsb.analysis.validity import Judgement, Observation, Stats, judge
-from nsb.model import SECOND_BOOT_S, Cell, Contender, Half, Latency, Reading, Scenario, SecondFigure, Status, Timing, reading_times
+from nsb.model import (
+    EXTRAS,
+    SECOND_BOOT_S,
+    Cell,
+    Contender,
+    Half,
+    Latency,
+    Reading,
+    Scenario,
+    SecondFigure,
+    Status,
+    Timing,
+    endpoint,
+    reading_times,
+)
 from nsb.plan import Plan, Slot
 from nsb.running import k6, manifest, oha, starts
 from nsb.running.conformance.kernel import established
@@ -40,6 +54,8 @@ READY_S = 60.0
 """A contender that is not ready by then is out (s)."""
 HTTP = httpx.Client(trust_env=False, limits=httpx.Limits(max_keepalive_connections=0))
 """Never through the user's proxy, and never a connection that stays open at a service."""
+PINNINGS_S = 10.0
+"""A JVM's flight recorder starts with the first question (s)."""
 DRAIN_S = 5.0
 """How long the requests under way may take when the load has ended (s)."""
 STATS_S = 1.0
@@ -578,6 +594,7 @@ class Runner:
         name = f"{slot.round:02}-{slot.scenario.id}-{slot.contender.id}" + ("" if attempt == 1 else f"-try{attempt}")
         summary = self.journal.folder / "k6" / f"{name}.json"
         summary.unlink(missing_ok=True)  # of a sitting that was killed: nobody may take it for this attempt's
+        pinnings = _pinnings(running, slot.scenario)
         data, opens_s = k6.cell(slot.scenario, timing, self.plan.workers, running.base_url, self.plan.seed, time.time(), summary)
         generator = self._generate(data, name)
         reader = StatsReader(running.base_url, LADDER_STATS_S if slot.scenario.levels else STATS_S)
@@ -590,6 +607,8 @@ class Runner:
         lost = self._lost(running, slot.scenario)
         if lost is not None:
             return self._empty(slot, attempt, "failed", lost)
+        if pinnings is not None:
+            pinnings = _pinnings(running, slot.scenario, pinnings)
         load = self._summary(summary, code)
         observation = self._observation(slot, timing, running, window, load, -1 if code is None else code)
         judgement = judge(observation)
@@ -597,7 +616,7 @@ class Runner:
         figure = None if again is None else self._again(slot, timing, running, name, again)
         cell = self._cell(slot, attempt, timing, window, observation, judgement, started_at, time.monotonic() - began, name)
         told = [] if load is not None else [f"k6 said: {_in_one_line(generator.last_words(3)) or 'nothing'}"]
-        changes = {"second": figure, "reasons": [*cell.reasons, *told], "doubts": [*cell.doubts, *running.doubts]}
+        changes = {"second": figure, "pinnings": pinnings, "reasons": [*cell.reasons, *told], "doubts": [*cell.doubts, *running.doubts]}
         return cell.model_copy(update=changes)
 
     def _again(self, slot: Slot, timing: Timing, running: Running, name: str, generator: oha.Generator) -> SecondFigure:
@@ -846,6 +865,18 @@ class Window:
             for edge, (pss, threads) in zip((self.first, self.middle, self.last), self.footprints, strict=True)
         ]
         return "".join(lines)
+
+
+def _pinnings(running: Running, scenario: Scenario, before: int = 0) -> int | None:
+    """How often the runtime itself said that a virtual thread was pinned (C15), beyond `before`; None where it does not say.
+
+    Asked where a scenario is of an endpoint that few have, and outside of its load alone: recording begins with the first question.
+    """
+    if "/pinnings" not in running.contender.extra or endpoint(scenario.path) not in EXTRAS:
+        return None
+    with contextlib.suppress(httpx.HTTPError, KeyError, ValueError):
+        return int(HTTP.get(f"{running.base_url}/pinnings", timeout=PINNINGS_S).json()["pinnings_total"]) - before
+    return None
 
 
 def _in_one_line(words: str) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from nsb.model import ENDPOINTS, endpoint
+from nsb.model import ENDPOINTS, EXTRAS, endpoint
 from nsb.running.conformance.bed import Outcome
 from nsb.running.conformance.wire import NoAnswer, Reply, Request, ask, get
 
@@ -97,6 +97,8 @@ def headless(answer: Answer) -> Answer:
 WRONG_ID: Final = problem(400, f"id must be a whole number from 1 to {MOST_ID}")
 WRONG_MODE: Final = problem(400, "mode must be given once, as concurrent or sequential")
 WRONG_OFFLOAD: Final = problem(400, "offload must be given once, as false or true")
+WRONG_HOW: Final = problem(400, "how must be given once, as synchronized, lock or native")
+HOWS: Final = ("synchronized", "lock", "native")
 
 
 def answer_of(reply: Reply) -> Answer:
@@ -145,7 +147,7 @@ def exchanges() -> list[Exchange]:
 
 def concerns(target: str, endpoints: Collection[str]) -> bool:
     """Whether a service that answers these endpoints of the contract must answer this as the contract says: also what is none of them."""
-    return endpoint(target) in endpoints or endpoint(target) not in ENDPOINTS
+    return endpoint(target) in endpoints or endpoint(target) not in (*ENDPOINTS, *EXTRAS)
 
 
 def _get(rule: str, target: str, wanted: Answer) -> Exchange:
@@ -164,11 +166,12 @@ GOOD: Final[Mapping[str, Answer]] = {
     "/fanout?calls=3&ms=1&mode=concurrent": ok('{"calls":3,"mode":"concurrent","completed":3}'),
     "/compute?rounds=1000": ok(f'{{"rounds":1000,"result":{xorshift(1000)}}}'),
     "/block?ms=1&offload=false": ok('{"blocked_ms":1,"offloaded":false}'),
+    "/pin?ms=1&how=lock": ok('{"waited_ms":1,"how":"lock"}'),
 }
 
 
 def _plain() -> Iterator[Exchange]:
-    rules = ("C1", "C2", "C5", "C6", "C8", "C9", "C11", "C12", "C13")
+    rules = ("C1", "C2", "C5", "C6", "C8", "C9", "C11", "C12", "C13", "C14")
     for rule, (target, wanted) in zip(rules, GOOD.items(), strict=True):
         yield _get(rule, target, wanted)
     yield _get("C6", "/sleep?ms=0", ok('{"slept_ms":0}'))
@@ -183,6 +186,8 @@ def _plain() -> Iterator[Exchange]:
     for rounds in (1, 2, 3, 99_999):
         yield _get("C12", f"/compute?rounds={rounds}", ok(f'{{"rounds":{rounds},"result":{xorshift(rounds)}}}'))
     yield _get("C13", "/block?ms=0&offload=true", ok('{"blocked_ms":0,"offloaded":true}'))
+    for how in HOWS:
+        yield _get("C14", f"/pin?ms=0&how={how}", ok(f'{{"waited_ms":0,"how":"{how}"}}'))
     yield _get("C31", f"/books/{MOST_ID}", problem(404, f"book {MOST_ID} does not exist"))
 
 
@@ -235,7 +240,7 @@ def _methods() -> Iterator[Exchange]:
     refused = problem(405, "the method is not allowed here", "GET, HEAD")
     for method in ("TRACE", "PROPFIND"):
         yield Exchange("C21", f"{method} /hello", Request(method, "/hello"), refused)
-    for target in ("/runtime", "/stats", "/sleep-query?ms=1"):
+    for target in ("/runtime", "/stats", "/sleep-query?ms=1", "/pinnings"):
         yield Exchange("C21", f"POST {target}", Request("POST", target, body=b""), refused)
     refused = problem(405, "the method is not allowed here", "POST")
     for method in ("GET", "PUT", "PATCH", "DELETE", "OPTIONS"):
@@ -272,6 +277,7 @@ def _parameters() -> Iterator[Exchange]:
         ("/fanout", "ms", MOST_MS, 0, "&calls=1&mode=concurrent"),
         ("/compute", "rounds", MOST_ROUNDS, 1, ""),
         ("/block", "ms", MOST_BLOCK_MS, 0, "&offload=false"),
+        ("/pin", "ms", MOST_BLOCK_MS, 0, "&how=lock"),
     )
     for path, name, most, least, rest in numbers:
         refused = whole(name, most, least)
@@ -301,6 +307,9 @@ def _parameters() -> Iterator[Exchange]:
     for word in ("", "True", "FALSE", "1", "0", "yes", "true%20", "true&offload=true", "false&offload=true"):
         yield _get("C22", f"/block?ms=0&offload={word}", WRONG_OFFLOAD)
     yield _get("C22", "/block?ms=0", WRONG_OFFLOAD)
+    for word in ("", "Lock", "lock%20", "monitor", "1", "synchronized,lock", "lock&how=native"):
+        yield _get("C22", f"/pin?ms=0&how={word}", WRONG_HOW)
+    yield _get("C22", "/pin?ms=0", WRONG_HOW)
     # of several mistakes the first in the table's order is named, whatever the order in the request
     yield _get("C22", "/fanout", whole("calls", MOST_CALLS, 1))
     yield _get("C22", "/fanout?mode=x&ms=x&calls=x", whole("calls", MOST_CALLS, 1))
@@ -308,6 +317,7 @@ def _parameters() -> Iterator[Exchange]:
     yield _get("C22", "/fanout?mode=x&ms=1&calls=0", whole("calls", MOST_CALLS, 1))
     yield _get("C22", "/block?offload=x&ms=x", whole("ms", MOST_BLOCK_MS))
     yield _get("C22", "/block", whole("ms", MOST_BLOCK_MS))
+    yield _get("C22", "/pin?how=x&ms=x", whole("ms", MOST_BLOCK_MS))
     numbers_as_id = ["0", "-1", "-0", "01", "00", "1.0", "1e0", "x", "1x", "%201", "1%20", "%EF%BC%91", "%D9%A3", "0x1"]
     for value in [*numbers_as_id, str(MOST_ID + 1), "9223372036854775808", "99999999999999999999999999"]:
         yield _get("C22", f"/books/{value}", WRONG_ID)
@@ -321,6 +331,8 @@ def _bounds() -> Iterator[Exchange]:
     for offload in ("false", "true"):
         wanted = ok(f'{{"blocked_ms":{MOST_BLOCK_MS},"offloaded":{offload}}}')
         yield _get("C22", f"/block?ms={MOST_BLOCK_MS}&offload={offload}", wanted)
+    for how in HOWS:
+        yield _get("C22", f"/pin?ms={MOST_BLOCK_MS}&how={how}", ok(f'{{"waited_ms":{MOST_BLOCK_MS},"how":"{how}"}}'))
 
 
 # ---- bodies ----

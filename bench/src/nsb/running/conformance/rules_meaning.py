@@ -1,13 +1,15 @@
-"""C1–C13, C40: the answers mean what they say. Bounds on time are lower ones, all else is orders and counts."""
+"""C1–C15, C40: the answers mean what they say. Bounds on time are lower ones, all else is orders and counts."""
 
 from __future__ import annotations
 
+import re
 import time
 from collections import Counter
 from collections.abc import Callable
 from datetime import datetime
 from typing import Any, Final
 
+from nsb.running.conformance.exchanges import HOWS
 from nsb.running.conformance.suite import EARLY_S, Case, Stand, holds_for, rounds_of, rule, until
 from nsb.running.conformance.wire import Connection, Flight, Request, get, post_json
 
@@ -43,7 +45,7 @@ def ready_asks(stand: Stand, case: Case) -> None:
     case.holds(saw in (text, prepared), "statements of 10 requests", dict(saw), f"{dict(text)}, or prepared")
 
 
-@rule("C4", "counts what ends, errors too, and neither C1–C4")
+@rule("C4", "counts what ends, errors too, and neither C1–C4 nor C15")
 def stats_count(stand: Stand, case: Case) -> None:
     before = stand.quiet()
     counted: list[Request | str] = ["/hello", "/nothing", "/sleep?ms=x", "/sleep?ms=0", "/books/1", "/books/x"]
@@ -51,7 +53,7 @@ def stats_count(stand: Stand, case: Case) -> None:
     counted += [post_json("/books", b"{"), post_json("/books", b'{"name":"x"}'), post_json("/books", b" " * 70_000)]
     for request in counted:
         stand.ask(request)
-    for target in [one for one in ("/healthz", "/readyz", "/runtime", "/stats") if stand.has(one)]:
+    for target in [one for one in ("/healthz", "/readyz", "/runtime", "/stats", "/pinnings") if stand.has(one)]:
         stand.ask(target)
     wanted = before["requests_total"] + len(counted)
     until(stand.stats, lambda stats: stats["requests_total"] >= wanted, 3)
@@ -179,6 +181,28 @@ def blocks(stand: Stand, case: Case) -> None:
     blocked = flight.land()
     first = min(reply.ended_at for reply in blocked)
     case.holds(hello[-1].ended_at < first, "hello while others block", "answered after them", "answered before them")
+
+
+@rule("C14", "really waits, in each way; under a lock nobody waits for another", needs=["/pin"])
+def pins(stand: Stand, case: Case) -> None:
+    for how in HOWS:
+        case.least(f"seconds with how={how}", stand.ask(f"/pin?ms=200&how={how}").elapsed_s, 0.2 - EARLY_S)
+    # Whether a monitor or a native call holds up others is what the endpoint is there to find out. A lock never does.
+    long = stand.fly(*["/pin?ms=1000&how=lock"] * (2 * stand.bed.workers))
+    until(stand.stats, lambda stats: stats["in_flight"] == 2 * stand.bed.workers, 0.5)
+    short = stand.ask("/pin?ms=1&how=lock")
+    first = min(reply.ended_at for reply in long.land())
+    case.holds(short.ended_at < first, "a short one begun later", "answered after the long ones", "answered before them")
+
+
+@rule("C15", "a counter, to which a lock adds nothing", needs=["/pin", "/pinnings"])
+def pinnings(stand: Stand, case: Case) -> None:
+    before = stand.ask("/pinnings")
+    case.equal("status", before.status, 200)
+    case.equal("Content-Type", before.media_type, "application/json")
+    case.holds(re.fullmatch(r'\{"pinnings_total":\d+\}', before.text) is not None, "body", before.text, '{"pinnings_total":…}')
+    stand.fly(*["/pin?ms=50&how=lock"] * 5).land()
+    case.equal("after five waits under a lock", stand.ask("/pinnings").text, before.text)
 
 
 @rule("C40", "cancels_on_disconnect is what happens when a client leaves", needs=["/sleep", "/sleep-query", "/fanout"])

@@ -3,6 +3,7 @@ package nosilverbullet;
 import jakarta.servlet.http.HttpServletRequest;
 import java.net.URLDecoder;
 import java.nio.charset.StandardCharsets;
+import java.util.List;
 import java.util.regex.Pattern;
 
 /** C22: what a request may ask for. */
@@ -25,11 +26,17 @@ final class Parameters {
 
     /** Whether it is the second of two words. */
     static boolean second(HttpServletRequest request, String name, String first, String second) {
+        return word(request, name, first, second).equals(second);
+    }
+
+    /** One of these words. */
+    static String word(HttpServletRequest request, String name, String... words) {
         var value = once(request, name);
-        if (!value.equals(first) && !value.equals(second)) {
-            throw Problem.badRequest(name + " must be given once, as " + first + " or " + second);
+        if (!List.of(words).contains(value)) {
+            var allowed = String.join(", ", words).replaceFirst(", (\\w+)$", " or $1");
+            throw Problem.badRequest(name + " must be given once, as " + allowed);
         }
-        return value.equals(second);
+        return value;
     }
 
     static long id(String segment) {

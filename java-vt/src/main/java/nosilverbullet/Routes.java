@@ -20,7 +20,7 @@ import org.springframework.web.servlet.config.annotation.WebMvcConfigurer;
 @Component
 class Routes extends HttpFilter implements WebMvcConfigurer {
     private static final long serialVersionUID = 1;
-    private static final Set<String> UNCOUNTED = Set.of("/healthz", "/readyz", "/runtime", "/stats");
+    private static final Set<String> UNCOUNTED = Set.of("/healthz", "/readyz", "/runtime", "/stats", "/pinnings");
 
     private final transient Stats stats;
 

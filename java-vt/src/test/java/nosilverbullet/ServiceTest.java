@@ -193,6 +193,44 @@ class ServiceTest {
         assertThat(get(virtual, "/block?ms=5&offload=true")).isEqualTo("{\"blocked_ms\":5,\"offloaded\":true}");
     }
 
+    @ParameterizedTest
+    @CsvSource({
+        "true,synchronized", "true,lock", "true,native",
+        "false,synchronized", "false,lock", "false,native"
+    })
+    void pinWaitsInEachWay(boolean virtual, String how) throws Exception { // C14
+        long begun = System.nanoTime();
+        assertThat(get(virtual, "/pin?ms=50&how=" + how)).isEqualTo("{\"waited_ms\":50,\"how\":\"" + how + "\"}");
+        assertThat(System.nanoTime() - begun).isGreaterThanOrEqualTo(50_000_000);
+        assertThat(get(virtual, "/pin?how=" + how + "&ms=0")).startsWith("{\"waited_ms\":0,");
+    }
+
+    @Test
+    void theJdkTellsWhoWasPinned() throws Exception { // C15
+        long before = pinnings();
+        get(true, "/pin?ms=1&how=lock");
+        assertThat(pinnings()).isEqualTo(before);
+        Thread.ofVirtual().start(Sleeper::touch).join();
+        assertThat(pinnings()).isGreaterThan(before);
+    }
+
+    /** Who waits in an initializer is pinned on every JDK: the JVM's own frame below it cannot be moved. */
+    private static final class Sleeper {
+        static {
+            try {
+                Thread.sleep(1);
+            } catch (InterruptedException stopped) {
+                throw new IllegalStateException(stopped);
+            }
+        }
+
+        static void touch() {}
+    }
+
+    private static long pinnings() throws IOException, InterruptedException {
+        return Long.parseLong(get(true, "/pinnings").replaceAll("[^0-9]", ""));
+    }
+
     @Test
     void fanoutIsConcurrentOrSequential() throws Exception { // C11
         for (boolean virtual : new boolean[] {true, false}) {
@@ -271,6 +309,9 @@ class ServiceTest {
                 "/slow-query?ms=1&%6Ds=1|ms must be given once, as a whole number from 0 to 60000",
                 "/block?offload=x&ms=1001|ms must be given once, as a whole number from 0 to 1000",
                 "/block?ms=1&offload=True|offload must be given once, as false or true",
+                "/pin?how=x&ms=1001|ms must be given once, as a whole number from 0 to 1000",
+                "/pin?ms=1&how=monitor|how must be given once, as synchronized, lock or native",
+                "/pin?ms=1&how=lock&how=lock|how must be given once, as synchronized, lock or native",
                 "/compute?rounds=0|rounds must be given once, as a whole number from 1 to 10000000",
                 "/fanout?mode=x&ms=x&calls=1001|calls must be given once, as a whole number from 1 to 1000",
                 "/fanout?calls=1&ms=1&mode=both|mode must be given once, as concurrent or sequential",
