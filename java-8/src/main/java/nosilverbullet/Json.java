@@ -7,6 +7,7 @@ import com.fasterxml.jackson.databind.DeserializationFeature;
 import com.fasterxml.jackson.databind.PropertyNamingStrategies;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import org.springframework.http.HttpInputMessage;
 import org.springframework.http.HttpOutputMessage;
 import org.springframework.http.MediaType;
@@ -39,7 +40,8 @@ final class Json extends AbstractHttpMessageConverter<Object> {
 
     @Override
     protected void writeInternal(Object value, HttpOutputMessage output) throws IOException {
-        byte[] bytes = MAPPER.writeValueAsBytes(value);
+        // By way of a text: where Jackson 2 writes bytes it escapes what lies above U+FFFF.
+        byte[] bytes = MAPPER.writeValueAsString(value).getBytes(StandardCharsets.UTF_8);
         output.getHeaders().setContentLength(bytes.length);
         output.getBody().write(bytes);
     }

@@ -44,6 +44,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.http.MediaType;
+import org.springframework.mock.http.MockHttpOutputMessage;
 import org.springframework.util.StreamUtils;
 
 /** The contract from the outside, with the database away and a small upstream. */
@@ -118,6 +120,7 @@ class ServiceTest {
             } catch (InterruptedException stopped) {
                 throw new IOException(stopped);
             }
+            exchange.getRequestBody().close(); // JDK 8 closes the connection of an exchange whose body nobody asked for
             exchange.sendResponseHeaders(ms == BROKEN ? 500 : 200, -1);
             exchange.close();
         });
@@ -361,6 +364,15 @@ class ServiceTest {
 
     private static String times(int count, String text) {
         return String.join("", Collections.nCopies(count, text));
+    }
+
+    @Test
+    void charactersAreEscapedOnlyWhereJsonDemandsIt() throws Exception { // C10
+        MockHttpOutputMessage answer = new MockHttpOutputMessage();
+        new Json().write(new Books.Book(1, "\u001fé/<😀\u2028\""), MediaType.APPLICATION_JSON, answer);
+        assertThat(answer.getBodyAsString(StandardCharsets.UTF_8))
+                .isEqualTo("{\"id\":1,\"name\":\"\\u001fé/<😀\u2028\\\"\"}");
+        assertThat(answer.getHeaders().getContentLength()).isEqualTo(answer.getBodyAsBytes().length);
     }
 
     @Test
