@@ -550,6 +550,7 @@ def service(contender: Contender, folder: Path, *arguments: int) -> Iterator[tup
         database_port = database.getsockname()[1]
         command = [sys.executable, "-c", SERVICE, *(str(each) for each in (*arguments, database_port))]
         environment = {"PORT": str(port), "LANG": "C.UTF-8", "SECRET": "hunter2", "DATABASE_URL": "mysql://u:hunter2@h/d"}
+        environment |= dict.fromkeys(manifest.SHELLS, "/left/by/a/launcher")
         process = Process("test", command, folder / "log", environment, [core])
         try:
             until = time.monotonic() + 60

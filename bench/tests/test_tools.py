@@ -105,6 +105,30 @@ def test_a_contender_needs_the_tools_that_build_its_service_and_those_that_run_i
     assert work.needs(other) == ["go", "java"]
 
 
+@pytest.mark.parametrize(
+    ("version", "found"),
+    [('openjdk version "1.8.0_504"', "1.8.0"), ('openjdk version "17.0.15" 2025-04-15', None), ('java version "1.7.0_80"', None)],
+)
+def test_what_calls_itself_1_8_is_a_jdk_8_and_no_other(tmp_path: Path, registry: Registry, version: str, found: str | None) -> None:
+    path = program(tmp_path / "bin" / "java", f"'{version}'")
+    candidates = [each for each in registry.tools["java8"].candidates if each.startswith("$JAVA_8_HOME")]
+    here = registry.tools["java8"].model_copy(update={"candidates": candidates})  # whatever else this machine has
+    tool = find("java8", here, {"JAVA_8_HOME": str(tmp_path)})
+    assert tool == Found(str(path), found) if found else isinstance(tool, Missing)
+    without = find("java8", here, {})
+    assert isinstance(without, Missing)
+    assert "JAVA_8_HOME" in without.sentence
+
+
+def test_a_service_for_jdk_8_is_built_and_tested_without_one(registry: Registry) -> None:
+    """Only its contender is left out."""
+    jdks = {"java": Found("/jdk-25/bin/java", "25"), "maven": Found("mvn", "3.9")}
+    work = Workshop(ROOT, registry, jdks, {"java8": Missing("java8 1.8: not found; install it")})
+    contender = registry.contenders["java-8"]
+    assert work.lacks(registry.services[contender.service].needs) == []
+    assert work.lacks(work.needs(contender)) == ["java8 1.8: not found; install it"]
+
+
 def test_a_tool_that_nobody_knows_is_a_mistake(tmp_path: Path) -> None:
     for name in ("contenders.toml", "scenarios.toml"):
         (tmp_path / name).write_text((ROOT / "bench" / name).read_text().replace('run = ["{tool.java}"', 'run = ["{tool.jvm}"'))

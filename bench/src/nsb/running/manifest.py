@@ -27,6 +27,8 @@ SETTLED_S = 2.0
 """How long an idle pool may take to be whole and without a transaction: the server's own view of it is up to 0.1 s old (s)."""
 OWN = frozenset({"PORT", "DATABASE_URL"})
 """Differ by nature, and the URL holds a password."""
+SHELLS = frozenset({"PWD", "OLDPWD", "SHLVL", "_"})
+"""Left by a launcher that is a shell script, as some installations of a runtime have one: where it stood, nothing that steers a program."""
 PLAIN = frozenset(
     {
         "HOST", "DB_POOL_SIZE", "DB_ACQUIRE_TIMEOUT_MS", "UPSTREAM_URL", "UPSTREAM_TIMEOUT_MS", "WORKERS", "SERVER_THREADS",
@@ -164,7 +166,7 @@ def _environment(pid: int, given: Mapping[str, str | None]) -> dict[str, str] | 
     return {
         name: _plain(name, value)
         for name, _, value in sorted(pairs)
-        if name not in OWN and not (name in given and given[name] in (None, value))
+        if name not in OWN | SHELLS and not (name in given and given[name] in (None, value))
     }
 
 

@@ -1,0 +1,65 @@
+package nosilverbullet;
+
+import com.zaxxer.hikari.HikariDataSource;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import org.apache.hc.client5.http.impl.classic.CloseableHttpClient;
+import org.springframework.boot.SpringApplication;
+import org.springframework.boot.autoconfigure.SpringBootApplication;
+import org.springframework.boot.web.embedded.tomcat.TomcatServletWebServerFactory;
+import org.springframework.boot.web.server.WebServerFactoryCustomizer;
+import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.annotation.Bean;
+
+/** Wires settings, pool, client and server; Spring Boot itself answers SIGTERM and SIGINT (C41). */
+@SpringBootApplication(proxyBeanMethods = false)
+class Main {
+    public static void main(String[] arguments) {
+        try {
+            start(Settings.from(System.getenv()));
+        } catch (Settings.Wrong wrong) {
+            System.err.println(wrong.getMessage()); // C42
+            System.exit(2);
+        }
+    }
+
+    static ConfigurableApplicationContext start(Settings settings) {
+        // Read once by the classes they belong to, so they are set before any of these is loaded.
+        System.setProperty("com.zaxxer.hikari.aliveBypassWindowMs", "" + Long.MAX_VALUE); // C60: no test on borrow
+        System.setProperty("com.zaxxer.hikari.timeoutMs.floor", "1"); // DB_ACQUIRE_TIMEOUT_MS may be below 250
+
+        SpringApplication application = new SpringApplication(Main.class);
+        application.addInitializers(context -> context.getBeanFactory().registerSingleton("settings", settings));
+        return application.run(
+                "--server.address=" + settings.host.getHostAddress(),
+                "--server.port=" + settings.port,
+                "--server.tomcat.accept-count=" + settings.backlog,
+                "--server.tomcat.threads.max=" + settings.serverThreads,
+                "--server.tomcat.threads.min-spare=" + settings.serverThreads);
+    }
+
+    /** What Spring Boot has no property for; it runs after Spring Boot's own, which knows no -1. */
+    @Bean
+    WebServerFactoryCustomizer<TomcatServletWebServerFactory> tomcat() {
+        return factory -> factory.addConnectorCustomizers(connector -> {
+            connector.setAllowTrace(true); // C21: not to be answered by Tomcat; Routes makes it 405
+            connector.setProperty("maxConnections", "-1"); // C62: none of its own
+        });
+    }
+
+    @Bean
+    HikariDataSource dataSource(Settings settings) {
+        return Database.pool(settings);
+    }
+
+    /** For whatever a request does beside its own thread. */
+    @Bean(destroyMethod = "shutdownNow")
+    ExecutorService threads() {
+        return Executors.newCachedThreadPool();
+    }
+
+    @Bean
+    CloseableHttpClient upstream(Settings settings) {
+        return Fanout.client(settings);
+    }
+}
