@@ -6,6 +6,7 @@ hold the time a request must wait at the least.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
@@ -205,10 +206,7 @@ def full_stations(o: Observation, load: Load) -> list[Limit]:
         full.append(o.blocked_by)
     if use("service") >= FULL:
         full.append("cpu")
-    if o.server_threads is not None and _threads_busy(o, occupied) / o.server_threads >= least:
-        full.append("threads")
-    of_its_own = (o.query_threads, occupied) if o.holds == "pool" else (o.call_threads, occupied * o.calls if o.calls > 1 else 0.0)
-    if of_its_own[0] is not None and of_its_own[1] / of_its_own[0] >= least:
+    if any(busy / threads >= least for busy, threads in _threads(o, occupied)):
         full.append("threads")
     if use("upstream") >= FULL:
         full.append("upstream")
@@ -234,6 +232,16 @@ def _workers_blocked(o: Observation, load: Load, occupied: float, cpu: float) ->
         return (occupied + o.cpu_s.get("service", 0.0) / o.window_s) / o.workers >= FULL
     queued = (load.service.mean or 0.0) / 1000 >= QUEUED * o.hold_s
     return occupied / o.workers >= FULL - burst_tolerance(o) and cpu < FULL and queued
+
+
+def _threads(o: Observation, occupied: float) -> Iterator[tuple[float, int]]:
+    """Mean number of busy threads and how many there are, of each pool of threads that this load goes through."""
+    if o.query_threads is not None and o.holds == "pool":
+        yield occupied, o.query_threads
+    if o.call_threads is not None and o.calls > 1:
+        yield occupied * o.calls, o.call_threads
+    if o.server_threads is not None:
+        yield _threads_busy(o, occupied), o.server_threads
 
 
 def _threads_busy(o: Observation, occupied: float) -> float:

@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** What the service's own settings change, and what they must not: its database is away, its upstream is a stub. */
+/** What the service's own settings change, and what they must not: its database is away, its upstream answers at once. */
 class VariantsTest {
 
     private static final HttpClient CLIENT =
