@@ -53,6 +53,19 @@ def test_bounds_do_not_mix_with_values() -> None:
     assert found.figure.value == pytest.approx(100.0)
 
 
+def test_a_tail_in_which_the_generator_was_late_is_no_headline() -> None:
+    run = {"plan": {**RUN["plan"], "headlines": {"max": "p99"}, "models": {"max": "open"}}}
+
+    def tails(*doubts: list[str]) -> table.Entry:
+        tail = Latency(p50=1.0, p90=2.0, p99=90.0, max=95.0)
+        return table.make(run, [cell(n, latency_ms=tail, model="open", doubts=each) for n, each in enumerate(doubts, 1)]).entry("a", "max")
+
+    found = tails([], [], ["V3 k6 was late by 20 ms (p99): read the tail as a bound"])
+    assert found.figure is not None
+    assert (found.figure.value, found.figure.rounds, found.scheduled) == (pytest.approx(90.0), 2, True)
+    assert tails([]).figure is None  # one round has no spread of a tail
+
+
 def test_a_second_attempt_replaces_the_first() -> None:
     found = entry(cell(1, 7.0, "invalid"), cell(1, 100.0, attempt=2))
     assert (found.rounds_measured, found.rounds_valid) == (1, 1)

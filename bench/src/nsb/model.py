@@ -21,6 +21,7 @@ Limit = Literal["offered", "cpu", "threads", "loop", "carriers", "pool", "databa
 Headline = Literal["cpu", "throughput", "p50", "p99", "memory"]
 Metric = Literal["cpu", "throughput", "capacity", "p50", "p90", "p99", "memory", "memory_peak", "threads"]
 """What claims are about: the headlines, and more of a cell. Capacity: throughput, by the second generator where k6 was full."""
+LATENCIES: frozenset[Metric] = frozenset({"p50", "p90", "p99"})
 METRIC_UNITS: dict[Metric, str] = {
     "cpu": "CPU µs/request", "throughput": "requests/s", "capacity": "requests/s", "p50": "p50 ms", "p90": "p90 ms", "p99": "p99 ms",
     "memory": "KiB/request", "memory_peak": "MiB", "threads": "threads",
@@ -541,7 +542,7 @@ class Cell(Frozen):
         if which == "memory":
             return self.memory_slope.kib if self.memory_slope is not None and self.memory_slope.kib > 0 else None
         if which == "p99":
-            return self.latency_ms.p99
+            return self.metric(which)
         return self.throughput_rps if which == "throughput" else self.latency_ms.p50
 
     def metric(self, which: Metric) -> float | None:

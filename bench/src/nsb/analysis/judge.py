@@ -10,7 +10,7 @@ from pydantic import Field
 
 from nsb.analysis.stats import Contrast, Interval, contrast, deviation, hodges_lehmann, holm, rounds_to_decide
 from nsb.analysis.table import latest
-from nsb.model import Cell, Frozen, Metric
+from nsb.model import LATENCIES, Cell, Frozen, Metric
 
 LEAST_ROUNDS = 5
 """Below it no verdict."""
@@ -21,7 +21,6 @@ Unit = Literal["ratio", "ms", "KiB"]
 """What a pair's x is: the ln of a ratio, or a difference in ms, or in KiB for slopes of memory, which may be zero or below."""
 MARGINS: dict[Unit, float] = {"ratio": 0.10, "ms": 1.0, "KiB": 4.0}
 """What still counts as equal: 10 %, the whole millisecond of k6's clock, and the page that memory is counted in."""
-LATENCIES: frozenset[Metric] = frozenset({"p50", "p90", "p99"})
 
 Outcome = Literal["higher", "lower", "equal", "undecided"]
 Reason = Literal["too_few_rounds", "no_twin", "twin_failed", "straddles", "unsteady"]

@@ -11,7 +11,7 @@ from nsb.analysis.fairness import statements_per_request
 from nsb.analysis.growth import over_rounds
 from nsb.analysis.starts import Span, Start, Startup, span, summed
 from nsb.analysis.stats import Estimate, estimate, spread_of_halves
-from nsb.model import Cell, Frozen, Headline, Limit, SecondFigure, Status
+from nsb.model import LATENCIES, Cell, Frozen, Headline, Limit, SecondFigure, Status
 
 UNITS: dict[Headline, str] = {
     "cpu": "CPU µs/request",
@@ -89,6 +89,11 @@ class Entry(Frozen):
     """Counted by the database, over the rounds in which no request failed; None in a scenario without statements."""
     second: Second | None
     """Where k6 was full: the same load by a cheaper generator, under its own name."""
+
+    @property
+    def scheduled(self) -> bool:
+        """Whether the figure is a latency from the schedule, which k6's clock tells to a whole millisecond."""
+        return self.headline in LATENCIES and self.model == "open"
 
 
 class Footprint(Frozen):

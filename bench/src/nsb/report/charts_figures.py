@@ -10,7 +10,7 @@ import altair as alt
 
 from nsb.analysis.table import UNITS
 from nsb.claims import Said
-from nsb.model import Headline
+from nsb.model import LATENCIES, Headline
 from nsb.report import messages
 from nsb.report.charts_base import (
     LINE,
@@ -206,7 +206,7 @@ def intervals(of: Source, scenario: str) -> Chart | None:
     spreads = {dot.spread for dot in found if dot.spread}
     notes = ["read.halves"] if of.one_round else ["read.interval_mean" if headline == "memory" else "read.interval"]
     notes += ["read.spread_mixed"] if not of.one_round and "halves" in spreads else []
-    notes += ["read.clock"] if headline in ("p50", "p99") and of.run["plan"]["models"][scenario] == "open" else []
+    notes += ["read.clock"] if headline in LATENCIES and of.run["plan"]["models"][scenario] == "open" else []
     notes += ["read.bound"] if any(dot.bound for dot in found) else []
     notes += _marks(found)
     return made(of, Drawing(

@@ -88,7 +88,7 @@ def _comparable(entry: Entry | Second | None, drawn: Headline) -> bool:
 def _dot(contender: str, entry: Entry | Second, drawn: Headline) -> Dot:
     figure = entry.figure if _comparable(entry, drawn) else None
     value, low, high = (figure.value, figure.low, figure.high) if figure else (None, None, None)
-    if value is not None and drawn in ("p50", "p99") and entry.model == "open":  # no finer than the clock that tells it
+    if value is not None and isinstance(entry, Entry) and entry.scheduled:  # no finer than the clock that tells it
         low, high = min(value - CLOCK_MS, low or value), max(value + CLOCK_MS, high or value)
     return Dot(
         contender=contender,

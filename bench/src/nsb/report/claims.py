@@ -8,7 +8,6 @@ from rich import box
 from rich.table import Table as Grid
 from rich.text import Text
 
-from nsb.analysis.judge import LATENCIES
 from nsb.claims import (
     ArithmeticRule,
     CapRule,
@@ -24,6 +23,7 @@ from nsb.claims import (
     Row,
     Verdict,
 )
+from nsb.model import LATENCIES
 from nsb.report import messages
 from nsb.report.messages import Language, own, text
 from nsb.report.words import number

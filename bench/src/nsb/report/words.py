@@ -56,9 +56,7 @@ def spread(entry: Entry | Second) -> str:
 def _width(entry: Entry | Second) -> str:
     assert entry.figure is not None
     assert entry.figure.half_width is not None
-    if (
-        isinstance(entry, Entry) and entry.headline in ("p50", "p99") and entry.model == "open"
-    ):  # no finer than the clock that it is told by
+    if isinstance(entry, Entry) and entry.scheduled:  # no finer than the clock that it is told by
         return f"±{max(CLOCK_MS, entry.figure.half_width * entry.figure.value):.0f} ms"
     width = entry.figure.half_width
     return f"±{width:.0%}" if width >= 0.095 else f"±{width:.1%}"
@@ -124,7 +122,7 @@ def legend(table: Table, language: Language = "en") -> list[str]:
 
 
 def _scheduled(table: Table) -> bool:
-    return any(entry.headline in ("p50", "p99") and entry.model == "open" for entry in table.entries)
+    return any(entry.scheduled for entry in table.entries)
 
 
 def _tools(table: Table) -> dict[str, str]:
