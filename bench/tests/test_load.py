@@ -151,7 +151,7 @@ def test_what_only_some_services_have_is_left_out_for_the_others(tmp_path: Path,
     go = without.contenders["go"]
     assert [go.why_not(one) for one in without.scenarios.values()] == [
         None,
-        "its service does not have /pin, which is left to it (CONTRACT.md, C14)",
+        "its service does not have /pin, which is left to it (CONTRACT.md, C16)",
     ]
     assert "/pin" not in go.endpoints
     made = load(written(tmp_path_factory.mktemp("with"), CONTENDERS.replace('folder = "go"', 'folder = "go"\nextra = ["/pin"]'), pinned))

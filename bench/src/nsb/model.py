@@ -34,7 +34,7 @@ ENDPOINTS = (
     "/compute", "/block",
 )  # fmt: skip
 """What the contract asks a service to answer, by the first part of the path."""
-EXTRAS = {"/pin": "C14", "/pinnings": "C15"}
+EXTRAS = {"/pin": "C16", "/pinnings": "C17"}
 """What it leaves to a service whether to answer, and the rule: those that do say so (`extra` in contenders.toml)."""
 NEEDED = ("/healthz", "/runtime", "/stats")
 """Without these nobody can be started, asked what it is, or drained."""
@@ -512,7 +512,7 @@ class Cell(Frozen):
     """That the database executed in the window; None where there are none to count."""
     pinnings: int | None = None
     """How often the runtime itself said that a virtual thread was pinned, from before the first request of the cell to after its last one;
-    None where it was not asked (C15)."""
+    None where it was not asked (C17)."""
     halves: list[Half] = []
     checks: list[Check] = []
     raw: str | None = None

@@ -868,7 +868,7 @@ class Window:
 
 
 def _pinnings(running: Running, scenario: Scenario, before: int = 0) -> int | None:
-    """How often the runtime itself said that a virtual thread was pinned (C15), beyond `before`; None where it does not say.
+    """How often the runtime itself said that a virtual thread was pinned (C17), beyond `before`; None where it does not say.
 
     Asked where a scenario is of an endpoint that few have, and outside of its load alone: recording begins with the first question.
     """

@@ -171,7 +171,7 @@ GOOD: Final[Mapping[str, Answer]] = {
 
 
 def _plain() -> Iterator[Exchange]:
-    rules = ("C1", "C2", "C5", "C6", "C8", "C9", "C11", "C12", "C13", "C14")
+    rules = ("C1", "C2", "C5", "C6", "C8", "C9", "C11", "C12", "C13", "C16")
     for rule, (target, wanted) in zip(rules, GOOD.items(), strict=True):
         yield _get(rule, target, wanted)
     yield _get("C6", "/sleep?ms=0", ok('{"slept_ms":0}'))
@@ -187,7 +187,7 @@ def _plain() -> Iterator[Exchange]:
         yield _get("C12", f"/compute?rounds={rounds}", ok(f'{{"rounds":{rounds},"result":{xorshift(rounds)}}}'))
     yield _get("C13", "/block?ms=0&offload=true", ok('{"blocked_ms":0,"offloaded":true}'))
     for how in HOWS:
-        yield _get("C14", f"/pin?ms=0&how={how}", ok(f'{{"waited_ms":0,"how":"{how}"}}'))
+        yield _get("C16", f"/pin?ms=0&how={how}", ok(f'{{"waited_ms":0,"how":"{how}"}}'))
     yield _get("C31", f"/books/{MOST_ID}", problem(404, f"book {MOST_ID} does not exist"))
 
 

@@ -30,7 +30,7 @@ TABLE_TITLES: Final = {
     "C11": "the answer of fanout",
     "C12": "xorshift",
     "C13": "the answer of block",
-    "C14": "the answer of pin",
+    "C16": "the answer of pin",
     "C20": "paths match exactly",
     "C21": "HEAD, OPTIONS and other methods",
     "C22": "parameters: once, whole, within bounds",

@@ -198,7 +198,7 @@ class ServiceTest {
         "true,synchronized", "true,lock", "true,native",
         "false,synchronized", "false,lock", "false,native"
     })
-    void pinWaitsInEachWay(boolean virtual, String how) throws Exception { // C14
+    void pinWaitsInEachWay(boolean virtual, String how) throws Exception { // C16
         long begun = System.nanoTime();
         assertThat(get(virtual, "/pin?ms=50&how=" + how)).isEqualTo("{\"waited_ms\":50,\"how\":\"" + how + "\"}");
         assertThat(System.nanoTime() - begun).isGreaterThanOrEqualTo(50_000_000);
@@ -206,7 +206,7 @@ class ServiceTest {
     }
 
     @Test
-    void theJdkTellsWhoWasPinned() throws Exception { // C15
+    void theJdkTellsWhoWasPinned() throws Exception { // C17
         long before = pinnings();
         get(true, "/pin?ms=1&how=lock");
         assertThat(pinnings()).isEqualTo(before);
