@@ -31,7 +31,7 @@ POOL_SIZE = 150
 SERVER_THREADS = 200
 ENDPOINTS = (
     "/healthz", "/readyz", "/runtime", "/stats", "/hello", "/sleep", "/sleep-query", "/slow-query", "/books", "/fanout",
-    "/compute", "/block",
+    "/compute", "/block", "/events", "/ws",
 )  # fmt: skip
 """What the contract asks a service to answer, by the first part of the path."""
 NEEDED = ("/healthz", "/runtime", "/stats")
