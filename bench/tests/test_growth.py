@@ -12,7 +12,7 @@ import pytest
 from conftest import closed_cell, open_cell
 from nsb.analysis import growth, table
 from nsb.analysis.growth import Climb, climb, over_rounds
-from nsb.analysis.validity import Held, Observation, judge
+from nsb.analysis.validity import Held, Observation, Stats, judge
 from nsb.model import Cell, Reading, Registry, Scenario, Slope, reading_times, timing
 from nsb.report import words
 from nsb.running import holder, k6
@@ -126,7 +126,7 @@ def test_a_ladder_is_not_asked_for_steady_halves_or_a_full_station() -> None:
 
 
 def test_a_connection_that_was_not_kept_makes_the_cell_invalid() -> None:
-    beside = open_cell(rate=1000, ladder=tuple(ladder(20.0)))
+    beside = open_cell(rate=1000, ladder=tuple(ladder(20.0)), after=Stats(2000, 2.0, 600))  # they are in flight, and meant to be
     assert judge(replace(beside, held=Held(600, 0, 0, ""))).status == "valid"
     for lost in (Held(599, 1, 0, "EOF"), Held(600, 0, 1, "EOF")):
         judgement = judge(replace(beside, held=lost))

@@ -308,10 +308,11 @@ def offered(o: Observation, load: Load, full: list[Limit]) -> Check:
 def _growth(o: Observation, load: Load) -> float:
     """How many more requests are in flight at the window's end than at its start, by the service or by the generator, whichever saw more.
 
-    A blocked loop counts the one that it is at: those that wait for it in sockets only the generator knows.
+    A blocked loop counts the one that it is at: those that wait for it in sockets only the generator knows. What is held beside a load
+    grows by design, and is not the generator's.
     """
     outside = load.started - load.requests
-    return outside if o.before is None or o.after is None else max(outside, o.after.in_flight - o.before.in_flight)
+    return outside if o.before is None or o.after is None or o.held is not None else max(outside, o.after.in_flight - o.before.in_flight)
 
 
 def lag(o: Observation, load: Load) -> Check:
