@@ -58,8 +58,9 @@ class Streaming {
         var interval = Duration.ofMillis(Parameters.intervalMs(query));
         response.getHeaders().setContentType(MediaType.TEXT_EVENT_STREAM);
         response.getHeaders().setCacheControl("no-store");
-        var events = Flux.interval(Duration.ZERO, interval)
+        var events = Flux.interval(interval)
                 .onBackpressureDrop() // by a client that reads slowly
+                .startWith(0L) // waits until it is asked for, where a first tick at once may be too early and dropped
                 .index((number, tick) -> event(number, response))
                 .takeUntilOther(stopping.asMono());
         return response.writeAndFlushWith(events);
