@@ -408,6 +408,36 @@ def test_a_connection_that_ends_without_an_answer_is_no_answer() -> None:
             connection.ask(Request("GET", "/"))
 
 
+def test_a_body_that_does_not_end_is_no_answer() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as door:
+
+        def drip() -> None:
+            inner, _ = door.accept()
+            with inner, contextlib.suppress(OSError):
+                inner.sendall(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
+                while True:
+                    inner.sendall(b"1\r\nx\r\n")
+                    time.sleep(0.01)
+
+        threading.Thread(target=drip, daemon=True).start()
+        with pytest.raises(NoAnswer, match="without an end"):
+            ask(f"http://127.0.0.1:{door.getsockname()[1]}", "/events", patience_s=0.3)
+
+
+def test_a_body_that_is_cut_off_is_no_answer() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as door:
+
+        def cut() -> None:
+            inner, _ = door.accept()
+            with inner:
+                inner.recv(1000)
+                inner.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nshort")
+
+        threading.Thread(target=cut).start()
+        with pytest.raises(NoAnswer, match="IncompleteRead"):
+            ask(f"http://127.0.0.1:{door.getsockname()[1]}", "/hello", patience_s=5)
+
+
 def test_a_chunked_request_is_encoded_as_rfc_9112_says() -> None:
     request = Request("POST", "/books", content_type="application/json", chunks=(b"abc", b"", b"d"))
     assert request.encoded("x").endswith(b"Transfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n1\r\nd\r\n0\r\n\r\n")

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing, suppress
 from dataclasses import dataclass, field
-from http.client import HTTPException, HTTPResponse
+from http.client import HTTPException, HTTPResponse, IncompleteRead
 from types import TracebackType
 from typing import Any
 from urllib.parse import urlsplit
@@ -102,7 +102,7 @@ class Connection:
 
     def __init__(self, base_url: str, patience_s: float = PATIENCE_S) -> None:
         parts = urlsplit(base_url)
-        self.host = parts.netloc
+        self.host, self.patience_s = parts.netloc, patience_s
         try:
             self.socket = socket.create_connection((parts.hostname or "", parts.port or 80), timeout=patience_s)
         except OSError as error:
@@ -138,7 +138,7 @@ class Connection:
         try:
             with closing(HTTPResponse(self.socket, method=method)) as response:
                 response.begin()
-                body = response.read()
+                body = _whole(response, began + self.patience_s)
         except (OSError, HTTPException) as error:
             raise NoAnswer(f"{type(error).__name__}: {error}") from error
         ended = time.monotonic()
@@ -161,6 +161,18 @@ class Connection:
         except OSError as error:
             raise NoAnswer(f"{type(error).__name__}: {error}") from error
         return b"".join(parts)
+
+
+def _whole(response: HTTPResponse, deadline: float) -> bytes:
+    """The body; raises NoAnswer where something comes again and again but no end (C14), IncompleteRead where it is cut off."""
+    parts: list[bytes] = []
+    while part := response.read1():
+        parts.append(part)
+        if time.monotonic() > deadline:
+            raise NoAnswer(f"a body without an end: {part[:40]!r} …")
+    if response.length:
+        raise IncompleteRead(b"".join(parts), response.length)
+    return b"".join(parts)
 
 
 def ask(base_url: str, request: Request | str, patience_s: float = PATIENCE_S) -> Reply:
