@@ -171,7 +171,8 @@ class StreamingTest {
             assertEquals(426, answer.statusCode());
             assertEquals("websocket", answer.headers().firstValue("Upgrade").orElse(""));
             assertEquals(
-                    "{\"type\":\"about:blank\",\"title\":\"Upgrade Required\",\"status\":426,\"detail\":\"upgrade to a WebSocket\"}",
+                    "{\"type\":\"about:blank\",\"title\":\"Upgrade Required\",\"status\":426,"
+                            + "\"detail\":\"upgrade to a WebSocket\"}",
                     answer.body());
         }
         var head = CLIENT.send(request("/ws").HEAD().build(), BodyHandlers.ofString());
