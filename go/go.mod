@@ -3,6 +3,7 @@ module nosilverbullet/go
 go 1.26.0
 
 require (
+	github.com/coder/websocket v1.8.15
 	github.com/go-chi/chi/v5 v5.5.0
 	github.com/go-sql-driver/mysql v1.10.1
 	golang.org/x/sync v0.24.0

@@ -49,7 +49,12 @@ func run(ctx context.Context, getenv func(string) string, stderr io.Writer) int 
 	defer database.pool.Close()
 	go database.keepFull(ctx)
 
-	service := &service{settings: settings, database: database, upstream: newUpstream(settings), backlog: backlog}
+	stopping, endStreams := context.WithCancel(context.Background())
+	defer endStreams()
+	streams := &streams{stopping: stopping}
+	service := &service{
+		settings: settings, database: database, upstream: newUpstream(settings), backlog: backlog, streams: streams,
+	}
 	server := &http.Server{
 		Handler:                      service.routes(),
 		ReadHeaderTimeout:            headLimit,
@@ -57,6 +62,7 @@ func run(ctx context.Context, getenv func(string) string, stderr io.Writer) int 
 		Protocols:                    onlyHTTP1(),
 		DisableGeneralOptionsHandler: true, // C21: OPTIONS is a method like any other
 	}
+	server.RegisterOnShutdown(endStreams)
 	served := make(chan error, 1)
 	go func() { served <- server.Serve(listener) }()
 	select {
@@ -72,6 +78,7 @@ func run(ctx context.Context, getenv func(string) string, stderr io.Writer) int 
 	if err := server.Shutdown(finish); errors.Is(err, context.DeadlineExceeded) {
 		server.Close() // C41: what is not finished by now is cut off
 	}
+	streams.waitForSockets()
 	return 0
 }
 

@@ -20,7 +20,7 @@ func (p *problem) Error() string { return p.Detail }
 // titles are those of RFC 9110; net/http still has the older ones of 413 and 422.
 var titles = map[int]string{
 	404: "Not Found", 405: "Method Not Allowed", 415: "Unsupported Media Type", 413: "Content Too Large", 400: "Bad Request",
-	422: "Unprocessable Content", 502: "Bad Gateway", 503: "Service Unavailable", 500: "Internal Server Error",
+	422: "Unprocessable Content", 426: "Upgrade Required", 502: "Bad Gateway", 503: "Service Unavailable", 500: "Internal Server Error",
 }
 
 func newProblem(status int, detail string, parts ...any) *problem {
@@ -36,6 +36,7 @@ var (
 	errTooLarge    = newProblem(413, "the body must not exceed %d bytes", maxBody)   // C34
 	errNotJSON     = badRequest("the body must be JSON in UTF-8")                    // C35
 	errName        = newProblem(422, "name must be a string of 1 to 255 characters") // C36
+	errNoUpgrade   = newProblem(426, "upgrade to a WebSocket")                       // C24
 	errNoUpstream  = newProblem(502, "the upstream did not answer")                  // C37
 	errNoDatabase  = newProblem(503, "the database did not answer")                  // C38
 	errInternal    = newProblem(500, "internal error")                               // C39

@@ -19,6 +19,7 @@ type service struct {
 	upstream *http.Client
 	backlog  int
 	stats    stats
+	streams  *streams
 }
 
 // handler answers, or returns an error for writeProblem to answer.
@@ -45,12 +46,16 @@ func (s *service) routes() http.Handler {
 	get("/fanout", s.fanout)
 	get("/compute", s.compute)
 	get("/block", s.block)
+	get("/events", s.events)
+	router.Get("/ws", answer(s.echo))
 
 	// chi comes to MethodNotAllowed with a method it does not know before it has looked at the path; 404 goes first (C30).
 	router.MethodNotAllowed(answer(func(w http.ResponseWriter, r *http.Request) error {
 		switch {
-		case router.Match(chi.NewRouteContext(), http.MethodGet, r.URL.Path):
+		case router.Match(chi.NewRouteContext(), http.MethodHead, r.URL.Path):
 			w.Header().Set("Allow", "GET, HEAD")
+		case router.Match(chi.NewRouteContext(), http.MethodGet, r.URL.Path):
+			w.Header().Set("Allow", "GET")
 		case router.Match(chi.NewRouteContext(), http.MethodPost, r.URL.Path):
 			w.Header().Set("Allow", "POST")
 		default:

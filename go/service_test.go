@@ -14,6 +14,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/coder/websocket"
 )
 
 // running is a service started as main starts it, with its database away.
@@ -128,6 +130,10 @@ func TestAnswers(t *testing.T) {
 		{"UNHEARD", "/books/1", 405, "the method is not allowed here", "Method Not Allowed", "GET, HEAD"},
 		{"GET", "/books", 405, "the method is not allowed here", "Method Not Allowed", "POST"},
 
+		{"POST", "/ws", 405, "the method is not allowed here", "Method Not Allowed", "GET"},
+		{"POST", "/events", 405, "the method is not allowed here", "Method Not Allowed", "GET, HEAD"},
+
+		{"GET", "/events?interval_ms=9", 400, "interval_ms must be given once, as a whole number from 10 to 60000", bad, ""},
 		{"GET", "/sleep", 400, milliseconds, bad, ""},
 		{"GET", "/sleep?ms=", 400, milliseconds, bad, ""},
 		{"GET", "/sleep?ms=01", 400, milliseconds, bad, ""},
@@ -329,6 +335,130 @@ func TestStopFinishesWhatIsInFlight(t *testing.T) {
 	s.stop()
 	if got := <-answered; got != `{"slept_ms":2000}` {
 		t.Error(got)
+	}
+	if code := <-s.code; code != 0 {
+		t.Errorf("ended with %d", code)
+	}
+}
+
+func TestEvents(t *testing.T) {
+	s := start(t)
+	response, err := http.Get(s.url + "/events?interval_ms=10")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	if response.StatusCode != 200 || response.ContentLength != -1 || response.Header.Get("Content-Type") != "text/event-stream" ||
+		response.Header.Get("Cache-Control") != "no-store" {
+		t.Errorf("%d %v", response.StatusCode, response.Header)
+	}
+	const want = "data: 0\n\ndata: 1\n\ndata: 2\n\n"
+	got := make([]byte, len(want))
+	if _, err := io.ReadFull(response.Body, got); err != nil || string(got) != want {
+		t.Errorf("%q, %v", got, err)
+	}
+	if got := s.stats(t); got.InFlight != 1 || got.RequestsTotal != 0 {
+		t.Errorf("%+v while it is open", got)
+	}
+	response.Body.Close()
+	until(t, "it is forgotten", func() bool { return s.stats(t).InFlight == 0 })
+
+	head, body := s.send(t, "HEAD", "/events?interval_ms=60000", "", nil)
+	if head.StatusCode != 200 || head.ContentLength != -1 || body != "" || head.Header.Get("Content-Type") != "text/event-stream" {
+		t.Errorf("HEAD: %d %v %q", head.StatusCode, head.Header, body)
+	}
+}
+
+func TestNoUpgrade(t *testing.T) {
+	s := start(t)
+	response, got := s.send(t, "GET", "/ws", "", nil)
+	if want := problemText(426, "Upgrade Required", "upgrade to a WebSocket"); got != want || response.Header.Get("Upgrade") != "websocket" {
+		t.Errorf("%v %s", response.Header, got)
+	}
+	if head, _ := s.send(t, "HEAD", "/ws", "", nil); head.StatusCode != 405 || head.Header.Get("Allow") != "GET" { // C21
+		t.Errorf("HEAD: %d %v", head.StatusCode, head.Header)
+	}
+}
+
+// dial fails the test where there is no WebSocket; what it returns ends within ten seconds.
+func (s *running) dial(t *testing.T) (*websocket.Conn, context.Context) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	t.Cleanup(cancel)
+	socket, response, err := websocket.Dial(ctx, s.url+"/ws", &websocket.DialOptions{
+		HTTPHeader:      http.Header{"Origin": {"https://elsewhere.example"}},
+		Subprotocols:    []string{"chat"},
+		CompressionMode: websocket.CompressionContextTakeover,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { socket.CloseNow() })
+	if socket.Subprotocol() != "" || response.Header.Get("Sec-WebSocket-Extensions") != "" {
+		t.Errorf("negotiated %v", response.Header)
+	}
+	socket.SetReadLimit(-1)
+	return socket, ctx
+}
+
+func TestSocketSendsBack(t *testing.T) {
+	s := start(t)
+	socket, ctx := s.dial(t)
+	for _, message := range []string{"", "한😀", strings.Repeat("x", maxMessage)} {
+		for _, kind := range []websocket.MessageType{websocket.MessageText, websocket.MessageBinary} {
+			if err := socket.Write(ctx, kind, []byte(message)); err != nil {
+				t.Fatal(err)
+			}
+			if gotKind, got, err := socket.Read(ctx); err != nil || gotKind != kind || string(got) != message {
+				t.Errorf("%v of %d bytes: %v of %d, %v", kind, len(message), gotKind, len(got), err)
+			}
+		}
+	}
+	if got := s.stats(t); got.InFlight != 1 {
+		t.Errorf("%+v while it is open", got)
+	}
+	socket.CloseNow() // without a goodbye
+	until(t, "it is forgotten", func() bool { return s.stats(t).InFlight == 0 })
+}
+
+func TestSocketRefuses(t *testing.T) {
+	s := start(t)
+	for _, c := range []struct {
+		what    string
+		kind    websocket.MessageType
+		message string
+		want    websocket.StatusCode
+	}{
+		{"too long a text", websocket.MessageText, strings.Repeat("x", maxMessage+1), websocket.StatusMessageTooBig},
+		{"too long a binary", websocket.MessageBinary, strings.Repeat("x", maxMessage+1), websocket.StatusMessageTooBig},
+		{"not UTF-8", websocket.MessageText, "\xff", websocket.StatusInvalidFramePayloadData},
+	} {
+		t.Run(c.what, func(t *testing.T) {
+			socket, ctx := s.dial(t)
+			if err := socket.Write(ctx, c.kind, []byte(c.message)); err != nil {
+				t.Fatal(err)
+			}
+			if _, _, err := socket.Read(ctx); websocket.CloseStatus(err) != c.want {
+				t.Errorf("%v, wanted %v", err, c.want)
+			}
+		})
+	}
+}
+
+func TestStopEndsStreams(t *testing.T) {
+	s := start(t)
+	response, err := http.Get(s.url + "/events?interval_ms=60000")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	socket, ctx := s.dial(t)
+	s.stop()
+	if body, err := io.ReadAll(response.Body); err != nil || string(body) != "data: 0\n\n" {
+		t.Errorf("%q, %v", body, err)
+	}
+	if _, _, err := socket.Read(ctx); websocket.CloseStatus(err) != websocket.StatusGoingAway {
+		t.Error(err)
 	}
 	if code := <-s.code; code != 0 {
 		t.Errorf("ended with %d", code)

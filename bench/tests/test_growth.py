@@ -5,17 +5,17 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
-from conftest import closed_cell
+from conftest import closed_cell, open_cell
 from nsb.analysis import growth, table
 from nsb.analysis.growth import Climb, climb, over_rounds
-from nsb.analysis.validity import Observation, judge
+from nsb.analysis.validity import Held, Observation, Stats, judge
 from nsb.model import Cell, Reading, Registry, Scenario, Slope, reading_times, timing
 from nsb.report import words
-from nsb.running import k6
+from nsb.running import holder, k6
 
 LEVELS = (50, 100, 200, 600)
 
@@ -123,6 +123,17 @@ def observed(readings: list[Reading], **changes: Any) -> Observation:
 def test_a_ladder_is_not_asked_for_steady_halves_or_a_full_station() -> None:
     judgement = judge(observed(ladder(20.0)))
     assert (judgement.status, judgement.limit, judgement.doubts) == ("valid", "offered", [])
+
+
+def test_a_connection_that_was_not_kept_makes_the_cell_invalid() -> None:
+    beside = open_cell(rate=1000, ladder=tuple(ladder(20.0)), after=Stats(2000, 2.0, 600))  # they are in flight, and meant to be
+    assert judge(replace(beside, held=Held(600, 0, 0, ""))).status == "valid"
+    for lost in (Held(599, 1, 0, "EOF"), Held(600, 0, 1, "EOF")):
+        judgement = judge(replace(beside, held=lost))
+        assert judgement.status == "invalid"
+        assert judgement.reasons == [f"V1 {lost.refused} connections were refused and {lost.ended} ended by the service: EOF"]
+    late = judge(replace(beside, held=Held(600, 0, 0, ""), load=replace(beside.load, started=1000)))
+    assert [reason[:2] for reason in late.reasons] == ["V2"]  # the load beside them is held to its rate
 
 
 def test_threads_end_the_climb_and_are_named() -> None:
@@ -235,6 +246,44 @@ def test_k6_is_told_when_each_level_begins(registry: Registry) -> None:
     data, _ = k6.cell(ordinary, timing(ordinary, registry.tiers["smoke"]), 1, "http://here", 1, 1000.0, Path("summary.json"))
     assert (data["levels"], data["spread_ms"]) == ([], ordinary.hold_ms)
     assert k6.warming([scenario], 2000, 30.0, "http://here", 1000.0, Path("summary.json"))["levels"] == []
+
+
+def test_connections_that_are_held_are_levels_beside_an_open_load(registry: Registry) -> None:
+    scenario = registry.scenarios["idle-connections"]
+    t = timing(scenario, registry.tiers["publish"])
+    assert t.window_s == len(scenario.levels) * t.level_s
+    data, opens_s = k6.cell(scenario, t, 1, "http://here", 1, 1000.0, Path("summary.json"))
+    assert (data["levels"], data["rate"], data["url"]) == ([], 100, "http://here/hello")  # k6 has its own load, and no part in the levels
+    told = holder.order(scenario, t, "http://here", opens_s, Path("report.json"))
+    assert told["url"] == "http://here/events?interval_ms=30000"
+    levels = cast("list[dict[str, int]]", told["levels"])
+    assert [level["connections"] for level in levels] == [0, 1000, 5000, 10000]
+    times = reading_times(scenario, t)
+    for level, nth in zip(levels, range(4), strict=True):
+        opened_s = (level["at_ms"] + level["within_ms"]) / 1000 - opens_s
+        own = [at for at, held in times if held == level["connections"]]
+        assert len(own) == 2
+        assert all(opened_s < at < (nth + 1) * t.level_s for at in own)
+    assert cast("int", told["until_ms"]) / 1000 > opens_s + t.window_s
+
+
+def test_no_connection_at_all_is_a_level_too() -> None:
+    found = climb([Reading(users=n, in_flight=n + 1, pss_mib=100 + n * 0.02) for n in (0, 0, 1000, 1000, 5000, 5000)], None)
+    assert found.slope is not None
+    assert found.slope.kib == pytest.approx(0.02 * 1024, rel=0.01)
+    assert (found.left_out, found.waiting) == ((), ())
+
+
+def test_what_became_of_held_connections_is_read(tmp_path: Path) -> None:
+    (tmp_path / "r").write_text('{"opened":7,"refused":1,"ended":2,"why":"EOF"}')
+    assert holder.outcome(tmp_path / "r") == Held(opened=7, refused=1, ended=2, why="EOF")
+    for text in ("", "{}", "[]"):
+        (tmp_path / "r").write_text(text)
+        with pytest.raises(holder.HoldError, match="left no report"):
+            holder.outcome(tmp_path / "r")
+    assert holder.too_many(10_000, 1_048_576) is None
+    short = holder.too_many(10_000, 4096)
+    assert short == "10000 connections need 10500 open files, and 4096 are allowed: raise the limit (ulimit -Hn)"
 
 
 def test_an_ordinary_scenario_is_not_read_that_way(registry: Registry) -> None:

@@ -66,7 +66,7 @@ def bounds() -> dict[str, tuple[int, int]]:
     """The bounds of C22 by name; `block` is the ms of /block and /pin."""
     sentence = CONTRACT.split("within bounds:")[1].split(";")[0]
     found = {name: (int(low), int(high)) for name, low, high in re.findall(r"(\w+)`?:? (\d+)–(\d+)", sentence)}
-    assert set(found) == {"ms", "block", "calls", "rounds", "id"}
+    assert set(found) == {"ms", "block", "calls", "rounds", "interval_ms", "id"}
     return found
 
 
@@ -81,7 +81,7 @@ def test_the_same_endpoints_under_the_same_rules() -> None:
         number: (method, path, [one["name"] for one in operation.get("parameters", []) if one["in"] == "query"])
         for number, (method, path, operation) in by_rule().items()
     }
-    assert len(stated) == 15
+    assert len(stated) == 17
     assert described == stated
     assert len(list(operations())) == len(described)
 
@@ -103,9 +103,12 @@ def test_the_suite_has_the_same_bounds() -> None:
         "block": (0, exchanges.MOST_BLOCK_MS),
         "calls": (1, exchanges.MOST_CALLS),
         "rounds": (1, exchanges.MOST_ROUNDS),
+        "interval_ms": (exchanges.LEAST_INTERVAL_MS, exchanges.MOST_INTERVAL_MS),
         "id": (1, exchanges.MOST_ID),
     }
     assert suite == bounds()
+    (message,) = re.findall(r"message of more than (\d+) bytes", CONTRACT)
+    assert int(message) == exchanges.MOST_MESSAGE_BYTES == by_rule()["C15"][2]["x-max-message-bytes"]
     (body,) = re.findall(r"at most (\d+) bytes", CONTRACT)
     assert int(body) == exchanges.MOST_BODY_BYTES == by_rule()["C10"][2]["x-max-body-bytes"]
     assert f"1–{exchanges.MOST_CHARACTERS} code points" in CONTRACT
@@ -137,6 +140,17 @@ def test_the_same_problems(number: str) -> None:
         assert not Draft202012Validator(schema).is_valid({**problem, "detail": f"{detail}."})
 
 
+def test_the_same_refusal_without_an_upgrade() -> None:
+    sentence = CONTRACT.split("**C24 WebSockets**")[1].split("\n- ")[0]
+    (described,) = [one for one in resolved(OPENAPI["components"]["responses"]).values() if one.get("x-rule") == "C24"]
+    wanted = exchanges.NO_UPGRADE
+    assert described["headers"]["Upgrade"]["schema"]["const"] == wanted.upgrade
+    refusal = json.loads(wanted.body)
+    Draft202012Validator(described["content"]["application/problem+json"]["schema"]).validate(refusal)
+    for words in (f"{wanted.status} {refusal['title']}", f"`{refusal['detail']}`", f"`Upgrade: {wanted.upgrade}`"):
+        assert words in " ".join(sentence.split()), words
+
+
 def test_every_bound_has_its_problem() -> None:
     wanted = {f"{name} must be given once, as a whole number from {low} to {high}" for name, (low, high) in bounds().items()}
     wanted -= {one for one in wanted if one.startswith(("block", "id"))}
@@ -149,7 +163,8 @@ def test_every_bound_has_its_problem() -> None:
 def test_each_operation_has_the_problems_it_can_have() -> None:
     touches = {"database": ("C2", "C7", "C8", "C9", "C10"), "upstream": ("C11",)}
     for number, (_, _, operation) in by_rule().items():
-        wanted = {"405", "201" if number == "C10" else "200"}
+        wanted = {"405", {"C10": "201", "C15": "101"}.get(number, "200")}
+        wanted |= {"426"} if number == "C15" else set()
         wanted |= {"400"} if operation.get("parameters") or number == "C10" else set()
         wanted |= {"404"} if number == "C9" else set()
         wanted |= {"413", "415", "422"} if number == "C10" else set()
@@ -163,6 +178,7 @@ def test_answers_fit_the_schemas() -> None:
     schemas = {
         number: next(iter(next(iter(operation["responses"].values()))["content"].values()))["schema"]
         for number, (_, _, operation) in by_rule().items()
+        if number != "C15"  # a WebSocket has no body
     }
     for number, (*_, answer) in endpoints().items():
         for example in re.findall(r"`(\{\".*?\})`", answer):
@@ -190,4 +206,4 @@ def test_the_same_shapes_of_runtime_and_stats() -> None:
 
 def test_allow_is_as_the_contract_says() -> None:
     sentence = CONTRACT.split("**C21 Methods**")[1].split("\n- ")[0]
-    assert [f"`{value}`" in sentence for value in OPENAPI["components"]["headers"]["Allow"]["schema"]["enum"]] == [True, True]
+    assert [f"`{value}`" in sentence for value in OPENAPI["components"]["headers"]["Allow"]["schema"]["enum"]] == [True, True, True]

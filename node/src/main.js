@@ -7,6 +7,7 @@ import { Offload } from './compute.js';
 import { createListener } from './routes.js';
 import { KEEP_ALIVE_MS, SettingsError, poolShare, readSettings } from './settings.js';
 import { Stats } from './stats.js';
+import { Streams, wantsSocket } from './streaming.js';
 import { runPrimary, runWorker } from './workers.js';
 
 const STOP_LIMIT_MS = 8_000; // C41
@@ -27,7 +28,8 @@ function serve(settings, run) {
   const database = new Database(settings, share);
   const upstream = createUpstream(settings);
   const stats = new Stats(database);
-  const listener = createListener({ settings, database, upstream, stats, offload: new Offload() });
+  const streams = new Streams(stats);
+  const listener = createListener({ settings, database, upstream, stats, offload: new Offload(), streams });
   const server = createServer(
     {
       keepAliveTimeout: KEEP_ALIVE_MS, // C62
@@ -35,10 +37,12 @@ function serve(settings, run) {
       headersTimeout: KEEP_ALIVE_MS, // counts on a new connection too, which may wait as long as a used one
       requestTimeout: 0,
       noDelay: true,
+      shouldUpgradeCallback: wantsSocket,
     },
     listener,
   );
   server.maxRequestsPerSocket = 0;
+  server.on('upgrade', streams.upgrade);
   server.on('checkExpectation', listener); // an unknown Expect is ignored, not answered by Node's bare 417
   server.on('error', (error) => {
     console.error(error.message);
@@ -51,6 +55,7 @@ function serve(settings, run) {
       await database.close();
       process.exit(0);
     });
+    streams.end();
     // close() ends only the connections that are idle now; those that answer later are ended as they fall idle.
     setInterval(() => server.closeIdleConnections(), 50);
   };

@@ -6,9 +6,10 @@ import { fanout } from './fanout.js';
 import { answerProblem, methodNotAllowed, notFound } from './problems.js';
 import { wrongBookId } from './parameters.js';
 import { healthz, readyz, runtime, stats as statsOf } from './service.js';
+import { events, refuseWithoutUpgrade } from './streaming.js';
 import { hello, sleep, sleepQuery, slowQuery } from './waiting.js';
 
-export function createListener({ settings, database, upstream, stats, offload }) {
+export function createListener({ settings, database, upstream, stats, offload, streams }) {
   const app = express();
   app.enable('case sensitive routing').enable('strict routing'); // C20
   app.disable('x-powered-by').disable('etag').set('query parser', false);
@@ -31,6 +32,8 @@ export function createListener({ settings, database, upstream, stats, offload })
   get('/fanout', fanout(settings, upstream));
   get('/compute', compute);
   get('/block', block(offload));
+  get('/events', events(streams));
+  app.route('/ws').head(refuse('GET')).get(refuseWithoutUpgrade).all(refuse('GET'));
   get('/healthz', healthz);
   get('/readyz', readyz(database));
   get('/runtime', runtime(settings, offload));

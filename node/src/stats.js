@@ -16,9 +16,13 @@ export class Stats {
   count(req, res) {
     const queryStart = req.url.indexOf('?');
     if (SERVICE_PATHS.has(queryStart < 0 ? req.url : req.url.slice(0, queryStart))) return;
+    this.countUntilClosed(res);
+  }
+
+  countUntilClosed(stream) {
     const begun = performance.now();
     this.#inFlight += 1;
-    res.on('close', () => {
+    stream.on('close', () => {
       this.#inFlight -= 1;
       this.#requests += 1;
       this.#busyMs += performance.now() - begun;

@@ -8,6 +8,7 @@ import { connect, createServer as createTcpServer } from 'node:net';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { WebSocket } from 'ws';
 
 const MAIN = fileURLToPath(new URL('../src/main.js', import.meta.url));
 const DEADLINE_MS = 15_000;
@@ -67,6 +68,26 @@ function send(port, path, { method = 'GET', headers = {}, body, agent = false } 
     req.on('error', reject);
     req.end(body);
   });
+}
+
+/** What has come of a stream so far; `ended` resolves to whether its body ended as HTTP ends one. */
+async function openEvents(port, intervalMs) {
+  const req = request({ host: '127.0.0.1', port, path: `/events?interval_ms=${intervalMs}`, agent: false }).end();
+  const [res] = await once(req, 'response', { signal: AbortSignal.timeout(DEADLINE_MS) });
+  const stream = { res, text: '', leave: () => req.destroy() };
+  res.setEncoding('utf8').on('data', (text) => (stream.text += text));
+  stream.ended = new Promise((resolve) => res.on('error', () => {}).on('close', () => resolve(res.complete)));
+  return stream;
+}
+
+/** It offers to compress, as ws does by itself; `closed` resolves to the code. */
+async function openSocket(port) {
+  const socket = new WebSocket(`ws://127.0.0.1:${port}/ws`, { origin: 'https://elsewhere.example' });
+  socket.messages = [];
+  socket.on('message', (data, isBinary) => socket.messages.push([data.toString(), isBinary]));
+  socket.closed = new Promise((resolve) => socket.on('close', resolve));
+  await once(socket, 'open', { signal: AbortSignal.timeout(DEADLINE_MS) });
+  return socket;
 }
 
 const problem = (title, status, detail) => JSON.stringify({ type: 'about:blank', title, status, detail });
@@ -207,6 +228,72 @@ for (const workers of [1, 2]) {
       assertJson(await service.ask('/block?ms=5&offload=true'), '{"blocked_ms":5,"offloaded":true}');
     });
 
+    const inFlight = async (number) =>
+      eventually(async () => assert.equal(JSON.parse((await service.ask('/stats')).body).in_flight, number));
+
+    test('C14: sends events until the client leaves', { timeout: 4 * DEADLINE_MS }, async () => {
+      const stream = await openEvents(service.port, 10);
+      assert.equal(stream.res.statusCode, 200);
+      assert.equal(stream.res.headers['content-type'], 'text/event-stream');
+      assert.equal(stream.res.headers['cache-control'], 'no-store');
+      assert.equal(stream.res.headers['content-length'], undefined);
+      await eventually(() => assert.match(stream.text, /^data: 0\n\ndata: 1\n\ndata: 2\n\n/));
+      await inFlight(1);
+      stream.leave();
+      await inFlight(0);
+      const head = await service.ask('/events?interval_ms=60000', { method: 'HEAD' });
+      assert.deepEqual([head.status, head.body, head.headers['content-length']], [200, '', undefined]);
+    });
+
+    test('C15, C24: sends messages back, and nothing is negotiated', { timeout: 4 * DEADLINE_MS }, async () => {
+      const socket = await openSocket(service.port);
+      assert.equal(socket.extensions, '');
+      const messages = [
+        ['', false],
+        ['', true],
+        ['한😀', false],
+        ['x'.repeat(65_536), true],
+      ];
+      for (const [data, binary] of messages) socket.send(data, { binary });
+      await eventually(() => assert.deepEqual(socket.messages, messages));
+      await inFlight(1);
+      socket.terminate(); // without a goodbye
+      await inFlight(0);
+    });
+
+    test('C24: refuses messages that are too long or not UTF-8', { timeout: 4 * DEADLINE_MS }, async () => {
+      for (const [data, binary, code] of [
+        ['x'.repeat(65_537), false, 1009],
+        ['x'.repeat(65_537), true, 1009],
+        [Buffer.from([0xff]), false, 1007],
+      ]) {
+        const socket = await openSocket(service.port);
+        socket.send(data, { binary });
+        assert.equal(await socket.closed, code);
+      }
+    });
+
+    test('C24: 426 without an upgrade, and elsewhere an upgrade is ignored', async () => {
+      const h2c = { Connection: 'Upgrade', Upgrade: 'h2c' };
+      for (const headers of [{}, h2c]) {
+        const answer = await service.ask('/ws', { headers });
+        assertProblem(answer, 'Upgrade Required', 426, 'upgrade to a WebSocket');
+        assert.equal(answer.headers.upgrade, 'websocket');
+      }
+      assert.equal((await service.ask('/hello', { headers: h2c })).body, 'hello');
+    });
+
+    test('C41: ends streams at once', { timeout: 4 * DEADLINE_MS }, async () => {
+      const stopped = await launchService({ WORKERS: String(workers) });
+      const stream = await openEvents(stopped.port, 60_000);
+      const socket = await openSocket(stopped.port);
+      stopped.child.kill('SIGTERM');
+      assert.equal(await stream.ended, true);
+      assert.equal(stream.text, 'data: 0\n\n');
+      assert.equal(await socket.closed, 1001);
+      assert.deepEqual(await stopped.ended, { code: 0, signal: null, stderr: '' });
+    });
+
     test('C20, C31: paths match exactly', async () => {
       for (const path of ['/', '/hello/', '/HELLO', '/books/', '/books/1/', '/books/1/x']) {
         assertProblem(await service.ask(path), 'Not Found', 404, 'nothing is here');
@@ -221,15 +308,19 @@ for (const workers of [1, 2]) {
         ['DELETE', '/books/x', 'GET, HEAD'],
         ['GET', '/books', 'POST'],
         ['OPTIONS', '/books', 'POST'],
+        ['POST', '/events', 'GET, HEAD'],
+        ['POST', '/ws', 'GET'],
       ]) {
         const answer = await service.ask(path, { method });
         assertProblem(answer, 'Method Not Allowed', 405, detail);
         assert.equal(answer.headers.allow, allow);
       }
-      const head = await service.ask('/books', { method: 'HEAD' });
-      assert.equal(head.status, 405);
-      assert.equal(head.body, '');
-      assert.equal(Number(head.headers['content-length']), problem('Method Not Allowed', 405, detail).length);
+      for (const path of ['/books', '/ws']) {
+        const head = await service.ask(path, { method: 'HEAD' });
+        assert.equal(head.status, 405);
+        assert.equal(head.body, '');
+        assert.equal(Number(head.headers['content-length']), problem('Method Not Allowed', 405, detail).length);
+      }
     });
 
     test('C22, C35: parameters', async () => {
@@ -252,6 +343,7 @@ for (const workers of [1, 2]) {
         ['/compute?rounds=10000001', whole('rounds', 1, 10000000)],
         ['/block?ms=1001&offload=x', whole('ms', 0, 1000)],
         ['/block?ms=1000', 'offload must be given once, as false or true'],
+        ['/events?interval_ms=9', whole('interval_ms', 10, 60000)],
         ['/books/0', id],
         ['/books/one', id],
         ['/books/%zz', id],

@@ -21,8 +21,10 @@ from service.database import Database
 from service.routes import application
 from service.settings import Settings
 from service.stats import Stats
+from service.streaming import Streams
 
 KEEP_ALIVE_S = 75  # C62
+MAX_MESSAGE = 65536  # C24
 GRACE_S = 7  # C41 allows 8 s for everything
 KILL_AFTER_S = 7.8
 STOP_SIGNALS = {signal.SIGTERM, signal.SIGINT}
@@ -30,7 +32,11 @@ PR_SET_PDEATHSIG = 1
 
 
 class Server(uvicorn.Server):
-    """uvicorn's, but it ends with 0 after a signal instead of raising the signal again (C41)."""
+    """uvicorn's, but after a signal it ends the streams first, and with 0 instead of raising the signal again (C41)."""
+
+    def __init__(self, config: uvicorn.Config, streams: Streams) -> None:
+        super().__init__(config)
+        self.streams = streams
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         self.should_exit = True
@@ -38,6 +44,10 @@ class Server(uvicorn.Server):
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
         signal.pthread_sigmask(signal.SIG_UNBLOCK, STOP_SIGNALS)  # main has blocked them
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        await self.streams.end()
+        await super().shutdown(sockets)
 
 
 def main() -> int:
@@ -69,6 +79,7 @@ def main() -> int:
 def serve(wanted: Settings, listener: socket.socket, stats: Stats, worker: int) -> None:
     """Runs one worker to its end."""
     counters = stats.of(worker)
+    streams = Streams()
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
@@ -84,7 +95,10 @@ def serve(wanted: Settings, listener: socket.socket, stats: Stats, worker: int) 
         app,
         loop=wanted.loop,
         http="httptools",
-        ws="none",
+        ws="websockets-sansio",
+        ws_max_size=MAX_MESSAGE,
+        ws_ping_interval=None,
+        ws_per_message_deflate=False,
         lifespan="on",
         backlog=_backlog(),
         timeout_keep_alive=KEEP_ALIVE_S,
@@ -93,8 +107,8 @@ def serve(wanted: Settings, listener: socket.socket, stats: Stats, worker: int) 
         log_level="warning",
         proxy_headers=False,
     )
-    app.state.settings, app.state.server, app.state.stats = wanted, config, stats
-    Server(config).run(sockets=[listener])
+    app.state.settings, app.state.server, app.state.stats, app.state.streams = wanted, config, stats, streams
+    Server(config, streams).run(sockets=[listener])
 
 
 def _supervise(wanted: Settings, listener: socket.socket, stats: Stats) -> int:

@@ -15,6 +15,7 @@ TITLES = {
     413: "Content Too Large",
     415: "Unsupported Media Type",
     422: "Unprocessable Content",
+    426: "Upgrade Required",
     500: "Internal Server Error",
     502: "Bad Gateway",
     503: "Service Unavailable",
@@ -22,12 +23,13 @@ TITLES = {
 
 
 class Problem(Exception):
-    """An error that has an answer: status and detail."""
+    """An error that has an answer: status, detail and headers."""
 
-    def __init__(self, status: int, detail: str) -> None:
+    def __init__(self, status: int, detail: str, headers: Mapping[str, str] | None = None) -> None:
         super().__init__(status, detail)
         self.status = status
         self.detail = detail
+        self.headers = headers
 
 
 class UpstreamAway(Problem):
@@ -44,7 +46,7 @@ async def answer(_: Request, error: Exception) -> Response:
     """The answer to any error. What is none of ours is 500, and the server writes its cause to stderr (C39)."""
     match error:
         case Problem():
-            return _document(error.status, error.detail)
+            return _document(error.status, error.detail, error.headers)
         case HTTPException(status_code=404):
             return _document(404, "nothing is here")
         case HTTPException(status_code=405):

@@ -8,7 +8,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Lifespan, Receive, Scope, Send
 
-from service import books, compute, fanout, problems, service, waiting
+from service import books, compute, fanout, problems, service, streaming, waiting
 from service.stats import BUSY_SECONDS, IN_FLIGHT, REQUESTS, Counters
 
 GET = {
@@ -24,6 +24,7 @@ GET = {
     "/fanout": fanout.fanout,
     "/compute": compute.compute,
     "/block": compute.block,
+    "/events": streaming.events,
 }
 NOT_COUNTED = frozenset({"/healthz", "/readyz", "/runtime", "/stats"})
 
@@ -36,7 +37,7 @@ class Counting:
         self.counters = counters
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http" or scope["path"] in NOT_COUNTED:
+        if scope["type"] == "lifespan" or scope["path"] in NOT_COUNTED:
             await self.app(scope, receive, send)
             return
         counters = self.counters
@@ -67,5 +68,7 @@ def application(lifespan: Lifespan[Any], counters: Counters) -> FastAPI:
     for path, handler in GET.items():
         app.add_api_route(path, handler, methods=["GET", "HEAD"])
     app.add_api_route("/books", books.post_book, methods=["POST"])
+    app.add_api_websocket_route("/ws", streaming.echo)
+    app.add_api_route("/ws", streaming.no_upgrade, methods=["GET"])
     app.add_middleware(Counting, counters=counters)
     return app

@@ -10,6 +10,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -17,6 +18,9 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
+from websockets.exceptions import ConnectionClosed
+from websockets.sync.client import ClientConnection, connect
+from websockets.typing import Origin, Subprotocol
 
 FOLDER = Path(__file__).parent.parent
 START_LIMIT_S = 30
@@ -212,6 +216,95 @@ def test_c13_block(service: Service, offload: str) -> None:
     assert answer.body == f'{{"blocked_ms":10,"offloaded":{offload}}}'
 
 
+@contextmanager
+def open_events(service: Service, interval_ms: int) -> Iterator[http.client.HTTPResponse]:
+    connection = http.client.HTTPConnection("127.0.0.1", service.port, timeout=20)
+    try:
+        connection.request("GET", f"/events?interval_ms={interval_ms}")
+        yield connection.getresponse()
+    finally:
+        connection.close()
+
+
+def open_socket(service: Service) -> ClientConnection:
+    """It offers what must not be chosen."""
+    socket = connect(
+        f"ws://127.0.0.1:{service.port}/ws",
+        origin=Origin("https://elsewhere.example"),
+        subprotocols=[Subprotocol("chat")],
+        max_size=None,
+    )
+    assert socket.response is not None
+    assert socket.response.status_code == 101
+    for name in ("Sec-WebSocket-Extensions", "Sec-WebSocket-Protocol"):
+        assert name not in socket.response.headers
+    return socket
+
+
+def test_c14_events(service: Service) -> None:
+    service.until(in_flight=0)
+    with open_events(service, 10) as response:
+        assert response.headers["content-type"].startswith("text/event-stream")
+        assert response.headers["cache-control"] == "no-store"
+        assert "content-length" not in response.headers
+        assert response.read(27) == b"data: 0\n\ndata: 1\n\ndata: 2\n\n"
+        service.until(in_flight=1)
+    service.until(in_flight=0)
+    head = service.ask("/events?interval_ms=60000", "HEAD")
+    assert (head.status, head.body) == (200, "")
+    assert "content-length" not in head.headers
+
+
+def test_c15_echo(service: Service) -> None:
+    service.until(in_flight=0)
+    with open_socket(service) as socket:
+        for message in ("", "한\U0001f600", "x" * 65536, b"", b"\xff" * 65536):
+            socket.send(message)
+            assert socket.recv(timeout=20) == message
+        socket.send(["in ", "fragments"])
+        assert socket.recv(timeout=20) == "in fragments"
+        assert socket.ping().wait(timeout=20)
+        service.until(in_flight=1)
+    service.until(in_flight=0)
+
+
+@pytest.mark.parametrize(
+    ("message", "text", "code"),
+    [(b"x" * 65537, False, 1009), (b"x" * 65537, True, 1009), (b"\xff", True, 1007)],
+    ids=["long binary", "long text", "not UTF-8"],
+)
+def test_c24_refused_messages(service: Service, message: bytes, text: bool, code: int) -> None:
+    with open_socket(service) as socket:
+        socket.send(message, text=text)
+        with pytest.raises(ConnectionClosed) as closed:
+            socket.recv(timeout=20)
+        assert closed.value.rcvd is not None
+        assert closed.value.rcvd.code == code
+    service.until(in_flight=0)
+
+
+def test_c24_no_upgrade(service: Service) -> None:
+    answer = service.ask("/ws")
+    assert answer.body == problem(426, "Upgrade Required", "upgrade to a WebSocket")
+    assert answer.headers["upgrade"] == "websocket"
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_c41_ends_streams(workers: int) -> None:
+    service = start(workers)
+    with open_events(service, 60000) as response, open_socket(service) as socket:
+        service.until(in_flight=2)
+        service.process.send_signal(signal.SIGTERM)
+        assert response.read() == b"data: 0\n\n"
+        with pytest.raises(ConnectionClosed) as closed:
+            socket.recv(timeout=20)
+        assert closed.value.rcvd is not None
+        assert closed.value.rcvd.code == 1001
+    _, log = service.process.communicate(timeout=10)
+    assert service.process.returncode == 0, log
+    assert "Traceback" not in log
+
+
 @pytest.mark.parametrize("path", ["/", "/nope", "/hello/", "/HELLO", "/books/", "/books/1/"])
 def test_c20_c31_unknown_paths(service: Service, path: str) -> None:
     assert service.ask(path).body == problem(404, "Not Found", "nothing is here")
@@ -225,6 +318,9 @@ def test_c20_c31_unknown_paths(service: Service, path: str) -> None:
         ("DELETE", "/healthz", "GET, HEAD"),
         ("GET", "/books", "POST"),
         ("HEAD", "/books", "POST"),
+        ("POST", "/events", "GET, HEAD"),
+        ("POST", "/ws", "GET"),
+        ("HEAD", "/ws", "GET"),
     ],
 )
 def test_c21_c32_methods(service: Service, method: str, path: str, allow: str) -> None:
@@ -272,6 +368,7 @@ ID = "id must be a whole number from 1 to 9007199254740991"
         ("/compute?rounds=0", "rounds must be given once, as a whole number from 1 to 10000000"),
         ("/block?ms=1001&offload=x", "ms must be given once, as a whole number from 0 to 1000"),
         ("/block?ms=1&offload=TRUE", "offload must be given once, as false or true"),
+        ("/events?interval_ms=9", "interval_ms must be given once, as a whole number from 10 to 60000"),
         ("/books/0", ID),
         ("/books/x", ID),
         ("/books/9007199254740992", ID),

@@ -10,17 +10,19 @@ mod routes;
 mod service;
 mod settings;
 mod stats;
+mod streaming;
 mod waiting;
 
-use std::{error::Error, process::ExitCode, sync::Arc, time::Duration};
+use std::{error::Error, pin::pin, process::ExitCode, sync::Arc, time::Duration};
 
 use hyper::{server::conn::http1, service::service_fn};
-use hyper_util::{rt::TokioIo, server::graceful::GracefulShutdown};
+use hyper_util::rt::TokioIo;
 use socket2::{Domain, Protocol, Socket, Type};
 use tokio::{
     net::TcpListener,
     runtime,
     signal::unix::{SignalKind, signal},
+    sync::watch,
     time::{sleep, timeout},
 };
 
@@ -69,11 +71,11 @@ async fn serve(settings: Settings) -> Result<(), Box<dyn Error + Send + Sync>> {
         stats: Stats::default(),
         upstream: Upstream::new(&settings),
         database: database.clone(),
+        stopping: watch::Sender::new(false),
         settings,
     });
     let router = routes::app(app.clone());
     let server = http1::Builder::new();
-    let connections = GracefulShutdown::new();
 
     loop {
         let accepted = tokio::select! {
@@ -96,21 +98,26 @@ async fn serve(settings: Settings) -> Result<(), Box<dyn Error + Send + Sync>> {
             let client = client.clone();
             service_fn(move |request| client.clone().answer(request))
         };
-        let connection = server.serve_connection(TokioIo::new(stream), service);
-        let connection = connections.watch(connection);
+        let connection = server.serve_connection(TokioIo::new(stream), service).with_upgrades();
+        let mut stopping = app.stopping.subscribe();
         tokio::spawn(async move {
+            let mut connection = pin!(connection);
             tokio::select! {
                 biased;
                 // Its error is the client's: left, or not HTTP.
-                _ = connection => {}
-                () = client.idle_for(KEEP_ALIVE) => {}
+                _ = connection.as_mut() => return,
+                () = client.idle_for(KEEP_ALIVE) => return,
+                _ = stopping.wait_for(|stopping| *stopping) => {}
             }
+            connection.as_mut().graceful_shutdown();
+            let _ = connection.await;
         });
     }
 
     drop(listener);
+    app.stopping.send_replace(true);
     let finish = async {
-        connections.shutdown().await;
+        app.stopping.closed().await; // every connection, stream and socket has ended
         database.close().await;
     };
     let _ = timeout(GRACE, finish).await; // what takes longer is cut off

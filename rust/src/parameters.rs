@@ -7,6 +7,7 @@ use axum::extract::RawQuery;
 use crate::problems::Problem;
 
 pub const MILLISECONDS: RangeInclusive<u64> = 0..=60_000;
+pub const INTERVAL_MS: RangeInclusive<u64> = 10..=60_000;
 
 /// Reads `0|[1-9][0-9]*` within bounds; `u64::from_str` alone would take `+1` and `01`.
 pub fn whole_number(text: &str, bounds: RangeInclusive<u64>) -> Option<u64> {

@@ -17,6 +17,7 @@ pub enum Problem {
     MethodNotAllowed(&'static str),
     NotJson,
     TooLarge,
+    NotWebSocket,
     BadRequest(Cow<'static, str>),
     WrongName,
     Upstream,
@@ -42,6 +43,7 @@ impl Problem {
             Self::TooLarge => (413, "Content Too Large"),
             Self::BadRequest(_) => (400, "Bad Request"),
             Self::WrongName => (422, "Unprocessable Content"),
+            Self::NotWebSocket => (426, "Upgrade Required"),
             Self::Upstream => (502, "Bad Gateway"),
             Self::Database => (503, "Service Unavailable"),
             Self::Internal(_) => (500, "Internal Server Error"),
@@ -56,6 +58,7 @@ impl Problem {
             Self::NotJson => "the body must be application/json".into(),
             Self::TooLarge => "the body must not exceed 65536 bytes".into(),
             Self::BadRequest(detail) => detail.as_ref().into(),
+            Self::NotWebSocket => "upgrade to a WebSocket".into(),
             Self::WrongName => "name must be a string of 1 to 255 characters".into(),
             Self::Upstream => "the upstream did not answer".into(),
             Self::Database => "the database did not answer".into(),
@@ -77,8 +80,15 @@ impl IntoResponse for Problem {
         let headers = response.headers_mut();
         let media_type = HeaderValue::from_static("application/problem+json");
         headers.insert(header::CONTENT_TYPE, media_type);
-        if let Self::MethodNotAllowed(methods) = self {
-            headers.insert(header::ALLOW, HeaderValue::from_static(methods));
+        match self {
+            Self::MethodNotAllowed(methods) => {
+                headers.insert(header::ALLOW, HeaderValue::from_static(methods));
+            }
+            Self::NotWebSocket => {
+                headers.insert(header::UPGRADE, HeaderValue::from_static("websocket"));
+                headers.insert(header::CONNECTION, HeaderValue::from_static("upgrade"));
+            }
+            _ => {}
         }
         response
     }

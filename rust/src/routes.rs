@@ -19,11 +19,14 @@ use futures_util::FutureExt;
 use http_body_util::BodyExt;
 use hyper::{body::Incoming, service::Service};
 use hyper_util::service::TowerToHyperService;
-use tokio::time::{sleep_until, timeout};
+use tokio::{
+    sync::watch,
+    time::{sleep_until, timeout},
+};
 
 use crate::{
     books, compute, database::Database, fanout, fanout::Upstream, problems::Problem, service,
-    settings::Settings, stats::Stats, waiting,
+    settings::Settings, stats::Stats, streaming, waiting,
 };
 
 const MAX_BODY: usize = 65_536; // C34
@@ -35,6 +38,8 @@ pub struct App {
     pub database: Database,
     pub upstream: Upstream,
     pub stats: Stats,
+    /// True from the signal on; whoever subscribes is waited for (C41).
+    pub stopping: watch::Sender<bool>,
 }
 
 pub fn app(app: Arc<App>) -> Router {
@@ -52,6 +57,8 @@ pub fn app(app: Arc<App>) -> Router {
         .route("/fanout", get(fanout::fanout))
         .route("/compute", get(compute::compute))
         .route("/block", get(compute::block))
+        .route("/events", get(streaming::events))
+        .route("/ws", get_alone(streaming::ws))
         .fallback(async || Problem::NotFound)
         .with_state(app)
 }
@@ -59,6 +66,12 @@ pub fn app(app: Arc<App>) -> Router {
 // axum's own 405 has no body, and its Allow no blank (C21).
 fn get<H: Handler<T, Arc<App>>, T: 'static>(handler: H) -> MethodRouter<Arc<App>> {
     routing::get(handler).fallback(async || Problem::MethodNotAllowed("GET, HEAD"))
+}
+
+/// What a HEAD cannot ask for.
+fn get_alone<H: Handler<T, Arc<App>>, T: 'static>(handler: H) -> MethodRouter<Arc<App>> {
+    let refuse = async || Problem::MethodNotAllowed("GET");
+    routing::get(handler).head(refuse).fallback(refuse)
 }
 
 fn post<H: Handler<T, Arc<App>>, T: 'static>(handler: H) -> MethodRouter<Arc<App>> {
@@ -80,17 +93,22 @@ impl Connection {
     }
 
     /// Counts a request (C4) and turns a panic into a 500 (C39). hyper drops this future when
-    /// the client leaves, so the request leaves `in_flight` with it (C40).
+    /// the client leaves, so the request leaves `in_flight` with it (C40). Streams and sockets
+    /// outlive it: their handlers keep the flight.
     pub async fn answer(
         self: Arc<Self>,
-        request: Request<Incoming>,
+        mut request: Request<Incoming>,
     ) -> Result<Response, Infallible> {
         let path = request.uri().path();
-        let counted = !matches!(path, "/healthz" | "/readyz" | "/runtime" | "/stats");
-        let _begun = counted.then(|| self.app.stats.begin());
-        self.set_idle_since(None);
+        let outlives = matches!(path, "/events" | "/ws");
+        let flight = Flight::begin(self.clone(), path);
+        let _ended_with_this = if outlives {
+            request.extensions_mut().insert(Arc::new(flight));
+            None
+        } else {
+            Some(flight)
+        };
         let answer = AssertUnwindSafe(self.router.call(request)).catch_unwind().await;
-        self.set_idle_since(Some(Instant::now()));
         answer
             .unwrap_or_else(|_| Ok(Problem::Internal("a handler panicked".into()).into_response()))
     }
@@ -108,6 +126,30 @@ impl Connection {
 
     fn set_idle_since(&self, since: Option<Instant>) {
         *self.idle_since.lock().expect("never held across a panic") = since;
+    }
+}
+
+/// A request that has begun and not ended: counted as such (C4), and its connection is not idle.
+pub struct Flight {
+    connection: Arc<Connection>,
+    counted_since: Option<Instant>,
+}
+
+impl Flight {
+    fn begin(connection: Arc<Connection>, path: &str) -> Self {
+        let counted = !matches!(path, "/healthz" | "/readyz" | "/runtime" | "/stats");
+        let counted_since = counted.then(|| connection.app.stats.begin());
+        connection.set_idle_since(None);
+        Self { connection, counted_since }
+    }
+}
+
+impl Drop for Flight {
+    fn drop(&mut self) {
+        self.connection.set_idle_since(Some(Instant::now()));
+        if let Some(since) = self.counted_since {
+            self.connection.app.stats.end(since);
+        }
     }
 }
 

@@ -102,7 +102,7 @@ pub async fn stats(State(app): State<Arc<App>>) -> Json<Counters> {
     Json(Counters {
         requests_total: app.stats.requests_total(),
         busy_seconds_total: app.stats.busy_seconds_total(),
-        in_flight: app.stats.in_flight.now(),
+        in_flight: app.stats.in_flight(),
         pool_in_use: app.database.in_use(),
         pool_waiting: app.database.waiting(),
     })

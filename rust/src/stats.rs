@@ -9,13 +9,24 @@ use std::{
 pub struct Stats {
     requests: AtomicU64,
     busy_ns: AtomicU64,
-    pub in_flight: Gauge,
+    in_flight: AtomicUsize,
 }
 
 impl Stats {
-    /// Begins a request; it ends when the guard is dropped.
-    pub fn begin(&self) -> impl Drop {
-        Request { stats: self, since: Instant::now(), _flight: self.in_flight.enter() }
+    /// Returns what [`Stats::end`] wants.
+    pub fn begin(&self) -> Instant {
+        self.in_flight.fetch_add(1, Relaxed);
+        Instant::now()
+    }
+
+    pub fn end(&self, since: Instant) {
+        self.requests.fetch_add(1, Relaxed);
+        self.busy_ns.fetch_add(since.elapsed().as_nanos() as u64, Relaxed);
+        self.in_flight.fetch_sub(1, Relaxed);
+    }
+
+    pub fn in_flight(&self) -> usize {
+        self.in_flight.load(Relaxed)
     }
 
     pub fn requests_total(&self) -> u64 {
@@ -24,19 +35,6 @@ impl Stats {
 
     pub fn busy_seconds_total(&self) -> f64 {
         self.busy_ns.load(Relaxed) as f64 / 1e9
-    }
-}
-
-struct Request<'a> {
-    stats: &'a Stats,
-    since: Instant,
-    _flight: Entered<'a>,
-}
-
-impl Drop for Request<'_> {
-    fn drop(&mut self) {
-        self.stats.requests.fetch_add(1, Relaxed);
-        self.stats.busy_ns.fetch_add(self.since.elapsed().as_nanos() as u64, Relaxed);
     }
 }
 

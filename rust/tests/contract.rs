@@ -11,6 +11,15 @@ use std::{
     time::{Duration, Instant},
 };
 
+use tungstenite::{
+    Message, WebSocket,
+    client::{IntoClientRequest, client},
+    protocol::frame::{
+        Frame,
+        coding::{Data, OpCode},
+    },
+};
+
 const PATIENCE: Duration = Duration::from_secs(20);
 const VARIABLES: [&str; 9] = [
     "HOST",
@@ -88,6 +97,27 @@ impl Service {
         let length = body.len();
         let headers = format!("Content-Type: {media_type}\r\nContent-Length: {length}\r\n");
         self.send("POST", "/books", &headers, body)
+    }
+
+    /// The head of an answer that goes on, and what the rest comes from.
+    fn open(&self, path: &str) -> (Answer, BufReader<TcpStream>) {
+        let mut stream = self.connect();
+        stream.write_all(format!("GET {path} HTTP/1.1\r\nHost: test\r\n\r\n").as_bytes()).unwrap();
+        let mut stream = BufReader::new(stream);
+        let mut head = String::new();
+        while !head.ends_with("\r\n\r\n") {
+            assert_ne!(stream.read_line(&mut head).unwrap(), 0, "the head ends: {head}");
+        }
+        (Answer::parse(&head), stream)
+    }
+
+    fn socket(&self, headers: &[(&'static str, &str)]) -> (WebSocket<TcpStream>, Vec<String>) {
+        let mut request = format!("ws://{}/ws", self.address).into_client_request().unwrap();
+        for (name, value) in headers {
+            request.headers_mut().insert(*name, value.parse().unwrap());
+        }
+        let (socket, answer) = client(request, self.connect()).unwrap();
+        (socket, answer.headers().keys().map(ToString::to_string).collect())
     }
 
     fn stat(&self, name: &str) -> f64 {
@@ -224,7 +254,7 @@ fn waits_and_computes() {
 #[test]
 fn refuses_unknown_paths_and_methods() {
     let service = Service::start(&[]);
-    for path in ["/", "/nope", "/hello/", "/HELLO", "/books/", "/books/1/2"] {
+    for path in ["/", "/nope", "/hello/", "/HELLO", "/books/", "/books/1/2", "/events/", "/ws/"] {
         service.get(path).is_problem(404, "Not Found", "nothing is here");
     }
     let refused = [
@@ -233,10 +263,17 @@ fn refuses_unknown_paths_and_methods() {
         ("DELETE", "/books/1", "GET, HEAD"),
         ("GET", "/books", "POST"),
         ("PUT", "/books", "POST"),
+        ("POST", "/events?interval_ms=x", "GET, HEAD"),
+        ("HEAD", "/ws", "GET"),
+        ("OPTIONS", "/ws", "GET"),
     ];
     for (method, path, allow) in refused {
         let answer = service.send(method, path, "", b"");
-        answer.is_problem(405, "Method Not Allowed", "the method is not allowed here");
+        if method == "HEAD" {
+            assert_eq!((answer.status, answer.body.as_str()), (405, ""));
+        } else {
+            answer.is_problem(405, "Method Not Allowed", "the method is not allowed here");
+        }
         assert_eq!(answer.header("allow"), Some(allow), "{method} {path}");
     }
 }
@@ -274,6 +311,10 @@ fn names_the_first_wrong_parameter() {
     service.get("/block?ms=1001&offload=x").is_problem(400, "Bad Request", &block);
     let offload = "offload must be given once, as false or true";
     service.get("/block?ms=1&offload=1").is_problem(400, "Bad Request", offload);
+    let interval = number("interval_ms", 10, 60000);
+    for query in ["", "interval_ms=9", "interval_ms=60001", "interval_ms=10&interval_ms=10"] {
+        service.get(&format!("/events?{query}")).is_problem(400, "Bad Request", &interval);
+    }
     let id = "id must be a whole number from 1 to 9007199254740991";
     for path in ["/books/0", "/books/abc", "/books/01", "/books/9007199254740992"] {
         service.get(path).is_problem(400, "Bad Request", id);
@@ -390,6 +431,111 @@ fn counts_requests_and_forgets_clients_that_left() {
     assert!(service.stat("busy_seconds_total") > 0.0);
 }
 
+#[test]
+fn sends_events_until_the_client_leaves() {
+    let service = Service::start(&[]);
+    let (answer, mut stream) = service.open("/events?interval_ms=10");
+    assert_eq!(answer.status, 200);
+    assert_eq!(answer.header("content-type"), Some("text/event-stream"));
+    assert_eq!(answer.header("cache-control"), Some("no-store"));
+    assert_eq!(answer.header("content-length"), None);
+    for number in 0..5 {
+        // Each is flushed, so each is a chunk of its own.
+        let mut chunk = [0; b"9\r\ndata: 0\n\n\r\n".len()];
+        stream.read_exact(&mut chunk).unwrap();
+        assert_eq!(str::from_utf8(&chunk), Ok(format!("9\r\ndata: {number}\n\n\r\n").as_str()));
+    }
+    assert_eq!((service.stat("in_flight"), service.stat("requests_total")), (1.0, 0.0));
+    drop(stream);
+    until("the stream has ended", || service.stat("in_flight") == 0.0);
+    assert_eq!(service.stat("requests_total"), 1.0);
+
+    let (_, mut waiting) = service.open("/events?interval_ms=60000");
+    waiting.read_exact(&mut [0; 14]).unwrap();
+    drop(waiting);
+    until("a stream ends between two events", || service.stat("in_flight") == 0.0);
+
+    let head = service.send("HEAD", "/events?interval_ms=60000", "", b"");
+    assert_eq!((head.status, head.body.as_str()), (200, ""));
+    assert_eq!(head.header("content-type"), Some("text/event-stream"));
+    assert_eq!(head.header("content-length"), None);
+    assert_eq!(service.send("HEAD", "/events", "", b"").status, 400);
+    until("a HEAD does not wait", || service.stat("in_flight") == 0.0);
+}
+
+#[test]
+fn echoes_messages() {
+    let service = Service::start(&[]);
+    let extension = "sec-websocket-extensions";
+    let (mut socket, headers) =
+        service.socket(&[(extension, "permessage-deflate"), ("origin", "http://elsewhere")]);
+    assert!(!headers.iter().any(|name| name == extension));
+    let messages = [
+        Message::text("안녕"),
+        Message::binary(b"\xff\0".to_vec()),
+        Message::text(""),
+        Message::binary(vec![7; 65_536]),
+        Message::text("é".repeat(32_768)),
+    ];
+    for message in messages {
+        socket.send(message.clone()).unwrap();
+        assert_eq!(socket.read().unwrap(), message);
+    }
+    for (part, kind, last) in [("on", Data::Text, false), ("e", Data::Continue, true)] {
+        let frame = Frame::message(part.as_bytes().to_vec(), OpCode::Data(kind), last);
+        socket.send(Message::Frame(frame)).unwrap();
+    }
+    assert_eq!(socket.read().unwrap(), Message::text("one"));
+    socket.send(Message::Ping("here".into())).unwrap();
+    assert_eq!(socket.read().unwrap(), Message::Pong("here".into()));
+
+    assert_eq!((service.stat("in_flight"), service.stat("requests_total")), (1.0, 0.0));
+    socket.close(None).unwrap();
+    while socket.read().is_ok() {}
+    until("the socket has ended", || service.stat("in_flight") == 0.0);
+    assert_eq!(service.stat("requests_total"), 1.0);
+    let (socket, _) = service.socket(&[]);
+    until("a socket is open", || service.stat("in_flight") == 1.0);
+    drop(socket);
+    until("one that only left has ended", || service.stat("in_flight") == 0.0);
+}
+
+#[test]
+fn refuses_what_it_does_not_echo() {
+    let service = Service::start(&[]);
+    let answer = service.get("/ws");
+    answer.is_problem(426, "Upgrade Required", "upgrade to a WebSocket");
+    assert_eq!(answer.header("upgrade"), Some("websocket"));
+
+    let long = vec![b'a'; 65_537];
+    let refused = [
+        (1009, vec![(long.clone(), Data::Text, true)]),
+        (1009, vec![(long.clone(), Data::Binary, true)]),
+        (1009, vec![("é".repeat(32_769).into_bytes(), Data::Text, true)]),
+        (1009, vec![(long.clone(), Data::Binary, false), (long, Data::Continue, true)]),
+        (1009, vec![(vec![0; 2 << 20], Data::Binary, true)]),
+        (1007, vec![(b"a\xff".to_vec(), Data::Text, true)]),
+        (1007, vec![(b"\xea".to_vec(), Data::Text, false), (b"a".to_vec(), Data::Continue, true)]),
+    ];
+    for (code, frames) in refused {
+        let (mut socket, _) = service.socket(&[]);
+        for (bytes, kind, last) in frames {
+            let frame = Frame::message(bytes, OpCode::Data(kind), last);
+            let _ = socket.send(Message::Frame(frame)); // it may be closed meanwhile
+        }
+        closes_with(&mut socket, code);
+    }
+    until("all have ended", || service.stat("in_flight") == 0.0);
+}
+
+#[track_caller]
+fn closes_with(socket: &mut WebSocket<TcpStream>, code: u16) {
+    match socket.read() {
+        Ok(Message::Close(Some(frame))) => assert_eq!(u16::from(frame.code), code),
+        other => panic!("{other:?} instead of a close with {code}"),
+    }
+}
+
 /// The container's health check (C2), against a service that is ready, one that is not, and none.
 #[test]
 fn only_a_ready_service_is_healthy() {
@@ -407,12 +553,18 @@ fn only_a_ready_service_is_healthy() {
 fn finishes_what_is_in_flight_before_it_ends() {
     for name in ["TERM", "INT"] {
         let mut service = Service::start(&[]);
+        let (_, mut stream) = service.open("/events?interval_ms=60000");
+        let (mut socket, _) = service.socket(&[]);
         let mut waiting = service.connect();
         waiting.write_all(b"GET /sleep?ms=1000 HTTP/1.1\r\nHost: test\r\n\r\n").unwrap();
-        until("the request is in flight", || service.stat("in_flight") == 1.0);
+        until("all are in flight", || service.stat("in_flight") == 3.0);
         service.signal(name);
         until("it accepts nobody", || TcpStream::connect(service.address).is_err());
         let mut text = String::new();
+        stream.read_to_string(&mut text).unwrap();
+        assert_eq!(text, "9\r\ndata: 0\n\n\r\n0\r\n\r\n", "a body that ends regularly");
+        closes_with(&mut socket, 1001);
+        text.clear();
         waiting.read_to_string(&mut text).unwrap();
         Answer::parse(&text).is_json(r#"{"slept_ms":1000}"#);
         assert_eq!(service.end().code(), Some(0));

@@ -250,7 +250,7 @@ def _misfits(rule: Rule, scenario: Scenario) -> Iterator[str]:
         yield f"memory per request in flight needs a scenario with levels, and {scenario.id} has none"
     if (isinstance(rule, CapRule) or metric in ("throughput", "capacity")) and not closed:
         yield f"throughput needs a closed scenario without levels: in {scenario.id} the load decides it"
-    if metric in ("p50", "p90", "p99") and scenario.levels:
+    if metric in ("p50", "p90", "p99") and scenario.levels and scenario.held is None:
         yield f"latency is that of one load, and {scenario.id} has levels"
     if metric == "cpu" and scenario.model == "closed":
         yield f"CPU per request is compared at equal rates only, and {scenario.id} has no rate"

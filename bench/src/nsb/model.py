@@ -32,10 +32,10 @@ POOL_SIZE = 150
 SERVER_THREADS = 200
 ENDPOINTS = (
     "/healthz", "/readyz", "/runtime", "/stats", "/hello", "/sleep", "/sleep-query", "/slow-query", "/books", "/fanout",
-    "/compute", "/block",
+    "/compute", "/block", "/events", "/ws",
 )  # fmt: skip
 """What the contract asks a service to answer, by the first part of the path."""
-EXTRAS = {"/pin": "C14", "/pinnings": "C15"}
+EXTRAS = {"/pin": "C16", "/pinnings": "C17"}
 """What it leaves to a service whether to answer, and the rule: those that do say so (`extra` in contenders.toml)."""
 NEEDED = ("/healthz", "/runtime", "/stats")
 """Without these nobody can be started, asked what it is, or drained."""
@@ -197,7 +197,7 @@ class Contender(Frozen):
 
     def why_not(self, scenario: Scenario) -> str | None:
         """Why it cannot run a scenario; None where it can."""
-        asked = [endpoint(path) for path in (scenario.path, *([scenario.beside.path] if scenario.beside is not None else []))]
+        asked = [endpoint(path) for path in scenario.paths]
         lacks = next((one for one in asked if one in EXTRAS and one not in self.extra), None)
         if lacks is not None:
             return f"its service does not have {lacks}, which is left to it (CONTRACT.md, {EXTRAS[lacks]})"
@@ -254,8 +254,10 @@ class Scenario(Frozen):
     rate: int | None = Field(default=None, gt=0)
     rate_per_worker: int | None = Field(default=None, gt=0)
     vus: int = Field(gt=0)
-    levels: list[Annotated[int, Field(gt=0)]] = []
-    """A ladder: users in flight, step by step up to `vus`, with the memory read on each step."""
+    levels: list[Annotated[int, Field(ge=0)]] = []
+    """A ladder: users in flight, step by step up to `vus`, with the memory read on each step; or the connections that are held."""
+    held: str | None = Field(default=None, pattern=r"^/")
+    """What is asked on the connections of the levels, which stay open beside the load: a path whose answer does not end."""
     hold_ms: int = Field(default=0, ge=0)
     holds: Literal["pool", "loop"] | None = None
     calls: int = Field(default=1, gt=0)
@@ -282,15 +284,30 @@ class Scenario(Frozen):
             raise ValueError("beside needs an open scenario of plain GETs: its users must not wait for what is beside them")
         if bool(self.levels) != (self.headline == "memory"):
             raise ValueError("levels and the headline memory belong together")
-        if self.levels and (self.model == "open" or self.hold_ms == 0):
-            raise ValueError("levels need a closed scenario with a hold: its users are the requests in flight")
-        if self.levels and (len(self.levels) < 2 or self.levels != sorted(set(self.levels)) or self.levels[-1] != self.vus):
-            raise ValueError("levels must rise, at least two of them, up to vus")
+        if self.levels and (len(self.levels) < 2 or self.levels != sorted(set(self.levels))):
+            raise ValueError("levels must rise, at least two of them")
+        if self.held is not None and (self.model == "closed" or not self.levels):
+            raise ValueError("held needs levels, how many connections there are, beside an open load")
+        if self.levels and self.held is None:
+            if self.model == "open" or self.hold_ms == 0:
+                raise ValueError("levels need a closed scenario with a hold: its users are the requests in flight")
+            if self.levels[-1] != self.vus or self.levels[0] == 0:
+                raise ValueError("levels of users rise from 1 at the least up to vus")
         return self
 
     def rate_for(self, workers: int) -> int | None:
         """Arrivals per second for that many workers; None for a closed scenario."""
         return self.rate if self.rate_per_worker is None else self.rate_per_worker * workers
+
+    @property
+    def paths(self) -> list[str]:
+        """All that a contender must answer to run it."""
+        return [self.path, *([self.beside.path] if self.beside is not None else []), *([self.held] if self.held is not None else [])]
+
+    @property
+    def clients(self) -> int:
+        """Connections that it opens at the most."""
+        return self.vus + (self.levels[-1] if self.held is not None else 0)
 
     @property
     def measured_again(self) -> bool:
@@ -369,6 +386,10 @@ LEVEL_SPREAD = 0.5
 """The users of a level start within this share of a hold."""
 READ_AT = 0.9
 """Where in each hold of a level memory is read: all its users have started, and those of the next have not."""
+HELD_LEVEL_S = 10.0
+"""How long so many held connections stand, the time in which they are opened included."""
+HELD_READ_AT = (0.7, 0.95)
+"""When in it memory is read: after the last has been opened, and once more."""
 SECOND_BOOT_S = 0.5
 """oha sends its first request sooner than this after its start (s)."""
 SECOND_TAIL_S = 0.3
@@ -378,6 +399,9 @@ SECOND_TAIL_S = 0.3
 def timing(scenario: Scenario, tier: Tier) -> Timing:
     """The phases that METHODOLOGY.md asks for: starts spread over a hold, a settle of N/X, a window of whole holds."""
     hold = scenario.hold_ms / 1000
+    if scenario.held is not None:
+        window = len(scenario.levels) * HELD_LEVEL_S
+        return Timing(spread_s=0.0, settle_s=tier.settle_s, window_s=window, drain_s=scenario.slowest_answer_s, level_s=HELD_LEVEL_S)
     if scenario.levels:  # nothing settles: the first level begins with the window
         level = max(2, tier.window_holds // 2) * hold
         window = round(len(scenario.levels) * level, 3)
@@ -402,6 +426,8 @@ def reading_times(scenario: Scenario, timing: Timing) -> list[tuple[float, int]]
     """When the memory of a ladder is read: seconds from the window's opening, and the users then; once in each hold of each level."""
     if not scenario.levels:
         return []
+    if scenario.held is not None:
+        return [((number + at) * timing.level_s, held) for number, held in enumerate(scenario.levels) for at in HELD_READ_AT]
     hold = scenario.hold_ms / 1000
     holds = round(timing.level_s / hold)
     return [
@@ -445,6 +471,10 @@ class Reading(Frozen):
     in_flight: int | None
     """None where /stats did not answer in time."""
     pss_mib: float
+    sockets_mib: float | None = None
+    """What the kernel's TCP buffers hold, of all connections of the machine (MiB)."""
+    cpu_s: float | None = None
+    """CPU that the service has used since the window opened (s)."""
 
 
 class Slope(Frozen):
@@ -513,7 +543,7 @@ class Cell(Frozen):
     """That the database executed in the window; None where there are none to count."""
     pinnings: int | None = None
     """How often the runtime itself said that a virtual thread was pinned, from before the first request of the cell to after its last one;
-    None where it was not asked (C15)."""
+    None where it was not asked (C17)."""
     halves: list[Half] = []
     checks: list[Check] = []
     raw: str | None = None

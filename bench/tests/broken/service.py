@@ -9,6 +9,7 @@ import json
 import os
 import queue
 import re
+import select
 import signal
 import sys
 import threading
@@ -25,14 +26,19 @@ from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 import pymysql
+from websockets.extensions.permessage_deflate import ServerPerMessageDeflateFactory
+from websockets.frames import Frame, Opcode
+from websockets.server import ServerProtocol
+from websockets.typing import Origin, Subprotocol
 
 MODE = os.environ.get("MODE", "none")
 MOST_BODY = 65_536
+MOST_MESSAGE = 65_536
 # Pure Python takes seconds for the most rounds; the suite knows the number as well.
 KNOWN = {10_000_000: 3_882_214_040}
 TITLES = {
     400: "Bad Request", 404: "Not Found", 405: "Method Not Allowed", 413: "Content Too Large", 415: "Unsupported Media Type",
-    422: "Unprocessable Content", 500: "Internal Server Error", 502: "Bad Gateway", 503: "Service Unavailable",
+    422: "Unprocessable Content", 426: "Upgrade Required", 500: "Internal Server Error", 502: "Bad Gateway", 503: "Service Unavailable",
 }  # fmt: skip
 
 
@@ -44,6 +50,8 @@ class Problem(Exception):
 
 NO_DATABASE = Problem(503, "the database did not answer")
 NO_UPSTREAM = Problem(502, "the upstream did not answer")
+NO_UPGRADE = Problem(426, "upgrade to a WebSocket")
+STOPPING = threading.Event()
 
 
 # ---- settings (C42, C50) ----
@@ -281,6 +289,7 @@ class Handler(BaseHTTPRequestHandler):
         path, _, text = self.path.partition("?")
         counted = path not in ("/healthz", "/readyz", "/runtime", "/stats", "/pinnings")
         counted |= MODE == "counts everything" and path == "/healthz"
+        counted &= not (MODE == "counts no streams" and path in ("/events", "/ws"))
         began = time.monotonic()
         if counted:
             with STATS.lock:
@@ -288,7 +297,11 @@ class Handler(BaseHTTPRequestHandler):
         status = 0
         try:
             try:
-                status, kind, body, headers = self.respond(path, parse_qsl(text, keep_blank_values=True))
+                query = parse_qsl(text, keep_blank_values=True)
+                if not ALONE and (self.command, path) in (("GET", "/events"), ("HEAD", "/events"), ("GET", "/ws")):
+                    self.events(query) if path == "/events" else self.echo()
+                    return
+                status, kind, body, headers = self.respond(path, query)
             except Problem as problem:
                 status, kind, body, headers = self.problem(problem)
             except Exception as error:
@@ -306,7 +319,8 @@ class Handler(BaseHTTPRequestHandler):
             body = dict(reversed(body.items()))
         kind = "application/json" if MODE == "problems as JSON" and problem.status == 404 else "application/problem+json"
         allow = [f"Allow: {problem.allow}"] if problem.allow and MODE != "tells no Allow" else []
-        return problem.status, kind, dumps(body), allow
+        upgrade = ["Upgrade: websocket"] if problem is NO_UPGRADE and MODE != "tells no Upgrade" else []
+        return problem.status, kind, dumps(body), allow + upgrade
 
     def send(self, status: int, kind: str, body: str, headers: list[str]) -> None:
         self.served += 1
@@ -338,6 +352,9 @@ class Handler(BaseHTTPRequestHandler):
                 self.body()
                 raise Problem(405, "the method is not allowed here", "POST")
             return self.new_book()
+        if path in ("/events", "/ws"):
+            self.body()
+            raise Problem(405, "the method is not allowed here", "GET, HEAD" if path == "/events" else "GET")
         book = re.fullmatch(r"/books/([^/]+)", path)
         action = self.actions().get(path) if book is None else (lambda _: self.book(unquote(book[1])))
         if action is None:
@@ -479,6 +496,97 @@ class Handler(BaseHTTPRequestHandler):
     def pinnings(self, query: object) -> dict[str, Any]:
         return {"pinnings_total": STATS.total if MODE == "counts every request as pinned" else 0}
 
+    # ---- streams (C14, C15, C24) ----
+
+    def events(self, query: list[tuple[str, str]]) -> None:
+        interval_s = whole(query, "interval_ms", 10, 60_000) / 1000
+        kept = "max-age=60" if MODE == "keeps streams in caches" else "no-store"
+        lines = ["HTTP/1.1 200 OK", "Content-Type: text/event-stream", f"Cache-Control: {kept}", "Transfer-Encoding: chunked"]
+        stop = threading.Event() if MODE == "streams on" else STOPPING
+        try:
+            self.wfile.write("\r\n".join([*lines, "", ""]).encode())
+            if self.command == "HEAD":
+                return
+            self.write_events(interval_s / 2 if MODE == "hurries" else interval_s, stop)
+            if MODE == "cuts streams off":
+                self.close_connection = True
+            else:
+                self.wfile.write(b"0\r\n\r\n")
+        except OSError:  # the client has left
+            self.close_connection = True
+            if MODE == "tells who left":
+                print(traceback.format_exc(), file=sys.stderr, flush=True)
+            if MODE == "forgets nobody":
+                STOPPING.wait(30)
+
+    def write_events(self, interval_s: float, stop: threading.Event) -> None:
+        number = 1 if MODE == "counts events from one" else 0
+        if MODE == "comes late":
+            stop.wait(interval_s)
+        gathered = b""
+        while not stop.is_set():
+            event = b"data: %d\n\n" % number
+            gathered += b"%x\r\n%s\r\n" % (len(event), event)
+            if MODE != "gathers events" or number % 3 == 2:
+                self.wfile.write(gathered)
+                gathered = b""
+            number += 1
+            stop.wait(interval_s)
+
+    def echo(self) -> None:
+        if (self.headers.get("Upgrade") or "").lower() != "websocket":
+            raise NO_UPGRADE
+        self.close_connection = True
+        protocol = ServerProtocol(
+            origins=[Origin("https://here.example")] if MODE == "looks at Origin" else None,
+            extensions=[ServerPerMessageDeflateFactory()] if MODE == "deflates" else None,
+            subprotocols=[Subprotocol("chat")] if MODE == "chooses a subprotocol" else None,
+            max_size=None if MODE == "takes any length" else MOST_MESSAGE,
+        )
+        head = [self.requestline, *(f"{name}: {value}" for name, value in self.headers.items()), "", ""]
+        protocol.receive_data("\r\n".join(head).encode("latin-1"))
+        (request,) = protocol.events_received()
+        protocol.send_response(protocol.accept(request))  # type: ignore[arg-type]
+        with suppress(OSError):  # the client has left
+            self.serve_socket(protocol)
+
+    def serve_socket(self, protocol: ServerProtocol) -> None:
+        message: list[Frame] = []
+        while True:
+            for data in protocol.data_to_send():
+                if not data:
+                    return  # the protocol's word for the end
+                self.connection.sendall(data)
+            while not select.select([self.connection], [], [], 0.05)[0]:
+                if STOPPING.is_set() and MODE != "streams on":
+                    protocol.send_close(1000 if MODE == "closes with 1000" else 1001)
+                    self.connection.sendall(b"".join(protocol.data_to_send()))
+                    return
+            if not (received := self.connection.recv(65_536)):
+                return
+            protocol.receive_data(received)
+            for frame in protocol.events_received():
+                assert isinstance(frame, Frame)
+                if frame.opcode is Opcode.PING and MODE == "answers no ping":
+                    protocol.data_to_send()
+                if frame.opcode in (Opcode.TEXT, Opcode.BINARY, Opcode.CONT):
+                    message.append(frame)
+                    if frame.fin or MODE == "answers each fragment":
+                        self.send_back(protocol, message)
+                        message = []
+
+    def send_back(self, protocol: ServerProtocol, message: list[Frame]) -> None:
+        data = b"".join(bytes(frame.data) for frame in message)
+        if message[0].opcode is not Opcode.TEXT or MODE == "answers texts as bytes":
+            protocol.send_binary(data)
+            return
+        try:
+            data.decode("utf-8", "replace" if MODE == "takes any text" else "strict")
+        except UnicodeDecodeError:
+            protocol.fail(1007)
+            return
+        protocol.send_text(data)
+
     # ---- bodies (C23) ----
 
     def body(self) -> bytes:
@@ -549,6 +657,7 @@ def main() -> None:
     if MODE != "goes on accepting":
         server.shutdown()
         server.server_close()
+    STOPPING.set()
     end = time.monotonic() + (16 if MODE == "waits for everybody" else 0 if MODE == "drops what is in flight" else 7.5)
     while STATS.in_flight and time.monotonic() < end:
         time.sleep(0.02)

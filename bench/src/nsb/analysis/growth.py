@@ -45,7 +45,7 @@ def climb(readings: Sequence[Reading], server_threads: int | None) -> Climb:
         told = [reading.in_flight for reading in level if reading.in_flight is not None]
         in_flight = float(statistics.median(told)) if told else min(users, most)
         below = counted[-1][1] if counted else 0.0
-        if in_flight < max(1.0, GREW * below):
+        if users > 0 and in_flight < max(1.0, GREW * below):
             left_out.append(users)
             continue
         counted.append((users, in_flight, [reading.pss_mib for reading in level]))

@@ -33,6 +33,19 @@ class Stats:
 
 
 @dataclass(frozen=True)
+class Held:
+    """What became of the connections that were held beside a load."""
+
+    opened: int
+    """Whose first event came."""
+    refused: int
+    ended: int
+    """By the service, before it was time."""
+    why: str
+    """The first refusal or end."""
+
+
+@dataclass(frozen=True)
 class Observation:
     """All that was measured in one cell and is needed to judge it."""
 
@@ -80,6 +93,8 @@ class Observation:
     """Established connections to the service's port in mid-window."""
     ladder: tuple[Reading, ...] = ()
     """Memory on each level, where the scenario is a ladder."""
+    held: Held | None = None
+    """What became of the connections that were held beside the load."""
 
 
 @dataclass(frozen=True)
@@ -154,7 +169,16 @@ def _judge_ladder(o: Observation, load: Load) -> Judgement:
     found = climb(o.ladder, o.server_threads)
     capped = bool(found.left_out) and o.server_threads is not None and o.server_threads <= min(found.left_out)
     checks = [errors(o, load), climbed(found, capped), cheat(o, load), noise(o), identity(o, load), tcp(o), harness(o)]
+    if o.held is not None:
+        checks += [kept(o.held), offered(o, load, []), lag(o, load)]
     return Judgement(_status(checks), "threads" if capped else "offered", tuple(checks))
+
+
+def kept(held: Held) -> Check:
+    """V1: every connection that was to be held was made and lasted."""
+    lost = held.refused + held.ended
+    sentence = f"{held.refused} connections were refused and {held.ended} ended by the service: {held.why}"
+    return _check("V1", "invalid" if lost else "ok", sentence, opened=held.opened, refused=held.refused, ended=held.ended)
 
 
 def climbed(found: Climb, capped: bool) -> Check:
@@ -292,10 +316,11 @@ def offered(o: Observation, load: Load, full: list[Limit]) -> Check:
 def _growth(o: Observation, load: Load) -> float:
     """How many more requests are in flight at the window's end than at its start, by the service or by the generator, whichever saw more.
 
-    A blocked loop counts the one that it is at: those that wait for it in sockets only the generator knows.
+    A blocked loop counts the one that it is at: those that wait for it in sockets only the generator knows. What is held beside a load
+    grows by design, and is not the generator's.
     """
     outside = load.started - load.requests
-    return outside if o.before is None or o.after is None else max(outside, o.after.in_flight - o.before.in_flight)
+    return outside if o.before is None or o.after is None or o.held is not None else max(outside, o.after.in_flight - o.before.in_flight)
 
 
 def lag(o: Observation, load: Load) -> Check:

@@ -150,7 +150,7 @@ class Bench:
         data, opens_s = k6.cell(scenario, times, self._stage.workers, running.base_url, 0, time.time(), summary)
         generator = self._generate(data, name)
         try:
-            meter = Meter(self._stage, running, generator)
+            meter = Meter(self._stage, running, [generator])
             sleep_until(opens_s)
             first = meter.edge()
             sleep_until(opens_s + times.window_s)

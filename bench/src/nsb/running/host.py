@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import platform
+import re
 import resource
 import subprocess
 from collections.abc import Iterator
@@ -270,6 +271,15 @@ def sysctl(name: str) -> str | None:
     """Several values with one space between them."""
     text = _read(Path("/proc/sys") / name.replace(".", "/"))
     return None if text is None else " ".join(text.split())
+
+
+def tcp_memory_mib() -> float | None:
+    """What the buffers of all TCP sockets hold now (/proc/net/sockstat counts pages, proc(5)); None where it cannot be read."""
+    try:
+        words = re.search(r"^TCP: .* mem (\d+)", Path("/proc/net/sockstat").read_text(), re.MULTILINE)
+    except OSError:
+        return None
+    return None if words is None else round(int(words[1]) * os.sysconf("SC_PAGE_SIZE") / 2**20, 2)
 
 
 def tcp_counters() -> dict[str, int] | None:

@@ -101,7 +101,8 @@ def cell(
         "hold_ms": scenario.hold_ms,
         "spread_ms": _spread_ms(scenario),
         "levels": [
-            {"vus": users, "at_ms": round((opens_s + number * timing.level_s) * 1000)} for number, users in enumerate(scenario.levels)
+            {"vus": users, "at_ms": round((opens_s + number * timing.level_s) * 1000)}
+            for number, users in enumerate([] if scenario.held is not None else scenario.levels)
         ],
         "window_from_ms": round(opens_s * 1000),
         "window_to_ms": round(closes_s * 1000),

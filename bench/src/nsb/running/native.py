@@ -5,13 +5,14 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import resource
 import signal
 import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, ClassVar
@@ -40,10 +41,10 @@ from nsb.model import (
     reading_times,
 )
 from nsb.plan import Plan, Slot
-from nsb.running import k6, manifest, oha, starts
+from nsb.running import holder, k6, manifest, oha, starts
 from nsb.running.conformance.kernel import established
 from nsb.running.database import Server
-from nsb.running.host import tcp_counters
+from nsb.running.host import tcp_counters, tcp_memory_mib
 from nsb.running.journal import Journal
 from nsb.running.process import ALL_CORES, Gauge, Process, ProcessError, Program, Tree, free_port, machine_times, port_is_free
 from nsb.running.tools import Workshop
@@ -60,6 +61,8 @@ DRAIN_S = 5.0
 """How long the requests under way may take when the load has ended (s)."""
 STATS_S = 1.0
 """How long a window's edge waits for /stats: a service whose threads are all taken cannot answer (s)."""
+HOLDER_END_S = 30.0
+"""How long the program that holds connections may take to close them and say what became of them (s)."""
 LADDER_STATS_S = 0.1
 """The same on a ladder: a later answer would tell of the next level (s)."""
 
@@ -288,12 +291,13 @@ class Edge:
 class Meter:
     """Reads CPU of every role at the window's edges, and memory and threads of the service in between."""
 
-    def __init__(self, stage: Stage, running: Running, generator: Process) -> None:
+    def __init__(self, stage: Stage, running: Running, generators: Sequence[Process]) -> None:
         self._service = running.process.gauge()
-        self._generator = generator.gauge()
+        self._generators = [generator.gauge() for generator in generators]
         self._database = stage.database_gauge()
         self._upstream = stage.upstream.gauge()
         self._marked = False
+        self._opened_cpu_s = 0.0
         self.peak_mib = 0.0
         """The service's highest memory so far: of the readings, and of the time between them where the kernel marks it
         (several processes: the sum of their peaks)."""
@@ -304,7 +308,7 @@ class Meter:
             time.time(),
             {
                 "service": self._service.cpu_s(),
-                "generator": self._generator.cpu_s(),
+                "generator": sum(generator.cpu_s() for generator in self._generators),
                 "database": self._database.cpu_s(),
                 "upstream": self._upstream.cpu_s(),
                 "harness": time.process_time(),
@@ -322,8 +326,13 @@ class Meter:
     def open(self) -> Edge:
         """The first edge; from here on the kernel marks the service's highest memory."""
         edge = self.edge()
+        self._opened_cpu_s = edge.cpu["service"]
         self._marked = self._service.forget_peak()
         return edge
+
+    def service_cpu_s(self) -> float:
+        """Since the window opened."""
+        return self._service.cpu_s() - self._opened_cpu_s
 
 
 class StatsReader:
@@ -366,12 +375,16 @@ def sleep_until(at_s: float) -> None:
 class Ladder:
     """Reads the service's memory on each level of a ladder, and beside it how many requests are in flight."""
 
-    def __init__(self, stats: StatsReader, meter: Meter, times: Sequence[tuple[float, int]]) -> None:
-        """`times`: when to read (epoch s) and how many users there are then, in that order; none where the scenario is no ladder."""
+    def __init__(self, stats: StatsReader, meter: Meter, times: Sequence[tuple[float, int]], held: bool) -> None:
+        """`times`: when to read (epoch s) and how many users there are then, in that order; none where the scenario is no ladder.
+
+        `held`: the users are connections that are held, of which the kernel's memory and what they cost while idle are read too.
+        """
         self._stats = stats
         self._meter = meter
         self._times = deque(times)
-        self._read: list[tuple[int, float, Callable[[], Stats | None]]] = []
+        self._held = held
+        self._read: list[tuple[Reading, Callable[[], Stats | None]]] = []
 
     def climb(self, end_s: float) -> None:
         """All readings that are due before `end_s`."""
@@ -379,24 +392,39 @@ class Ladder:
             at_s, users = self._times.popleft()
             sleep_until(at_s)
             stats = self._stats.later()
+            cpu_s = round(self._meter.service_cpu_s(), 4) if self._held else None
             pss_mib, _ = self._meter.service_footprint()
-            self._read.append((users, pss_mib, stats))
+            sockets_mib = tcp_memory_mib() if self._held else None
+            reading = Reading(users=users, in_flight=None, pss_mib=round(pss_mib, 2), sockets_mib=sockets_mib, cpu_s=cpu_s)
+            self._read.append((reading, stats))
 
     def readings(self) -> tuple[Reading, ...]:
-        told = [(users, pss_mib, stats()) for users, pss_mib, stats in self._read]
-        return tuple(Reading(users=u, in_flight=None if s is None else s.in_flight, pss_mib=round(m, 2)) for u, m, s in told)
+        told = [(reading, stats()) for reading, stats in self._read]
+        return tuple(each.model_copy(update={"in_flight": None if s is None else s.in_flight}) for each, s in told)
 
 
 class Runner:
     """Measures the cells of a plan, one at a time."""
 
-    def __init__(self, plan: Plan, stage: Stage, journal: Journal, k6_program: Path, oha_: oha.Generator | None = None) -> None:
-        """`oha_`: measures closed cells again where k6 was full; None where no scenario of the plan is one of those."""
+    def __init__(
+        self,
+        plan: Plan,
+        stage: Stage,
+        journal: Journal,
+        k6_program: Path,
+        oha_: oha.Generator | None = None,
+        holder_program: Path | None = None,
+    ) -> None:
+        """`oha_`: measures closed cells again where k6 was full; None where no scenario of the plan is one of those.
+
+        `holder_program`: holds connections beside a load; None where no scenario asks for it, or nothing builds it.
+        """
         self.plan = plan
         self.stage = stage
         self.journal = journal
         self._k6 = k6_program
         self._oha = oha_
+        self._holder = holder_program
         self._running: dict[str, Running] = {}
         self._out: dict[str, str] = {}
         """Contender id → why it cannot run in this round: nobody waits for its start again before the next."""
@@ -471,10 +499,10 @@ class Runner:
         self._running.clear()  # of those that ended by themselves nothing is left
         return codes
 
-    def _end(self, name: str) -> int:
+    def _end(self, name: str, drain_s: float = 10) -> int:
         running = self._running[name]
         running.process.thaw()
-        self._drain(running, 10)
+        self._drain(running, drain_s)
         code = running.stop()
         del self._running[name]
         return code
@@ -545,7 +573,7 @@ class Runner:
         One whose workers may be blocked answers /stats when what is queued before it has been served: slow is not hanging.
         """
         patience_s = DRAIN_S + scenario.queue_s(running.contender, self.plan.workers)
-        answered = self._drain(running, patience_s)
+        answered = scenario.held is not None or self._drain(running, patience_s)  # what it held may be in flight for long yet
         code = running.process.exit_code
         if code is not None:
             why = f"the service ended with {code}: {running.process.last_words()}"
@@ -566,6 +594,14 @@ class Runner:
             return self._empty(slot, attempt, "unsupported", why_not)
         if slot.contender.id in self._out:
             return self._empty(slot, attempt, "failed", self._out[slot.contender.id])
+        if slot.scenario.held is not None:
+            if self._holder is None:
+                return self._empty(
+                    slot, attempt, "unsupported", "connections are held by a program that is built with Go, which is not here"
+                )
+            too_many = holder.too_many(slot.scenario.levels[-1], resource.getrlimit(resource.RLIMIT_NOFILE)[0])
+            if too_many is not None:
+                return self._empty(slot, attempt, "unsupported", too_many)
         running = self._running.get(slot.contender.id)
         if running is not None and running.used and slot.scenario.levels and running.process.exit_code is None:
             self._end(slot.contender.id)  # memory that an earlier load has touched would hide what this one needs
@@ -583,6 +619,10 @@ class Runner:
             return self._measure(slot, running, attempt)
         finally:
             running.process.freeze()
+            if slot.scenario.held is not None:
+                self._end(
+                    slot.contender.id, 0
+                )  # streams whose clients have left may still be there, and would be in the next cell's memory
 
     def _measure(self, slot: Slot, running: Running, attempt: int) -> Cell:
         began, started_at = time.monotonic(), datetime.now(UTC).isoformat(timespec="seconds")
@@ -596,26 +636,36 @@ class Runner:
         summary.unlink(missing_ok=True)  # of a sitting that was killed: nobody may take it for this attempt's
         pinnings = _pinnings(running, slot.scenario)
         data, opens_s = k6.cell(slot.scenario, timing, self.plan.workers, running.base_url, self.plan.seed, time.time(), summary)
-        generator = self._generate(data, name)
+        generators = [self._generate(data, name)]
         reader = StatsReader(running.base_url, LADDER_STATS_S if slot.scenario.levels else STATS_S)
+        held = None
         try:
-            window = self._watch(running, generator, reader, timing, opens_s, slot)
-            code = generator.wait(2 * timing.drain_s + 20)
+            if slot.scenario.held is not None:
+                generators.append(self._hold(slot, timing, running, opens_s, name))
+            window = self._watch(running, generators, reader, timing, opens_s, slot)
+            code = generators[0].wait(2 * timing.drain_s + 20)
+            if slot.scenario.held is not None:
+                generators[1].wait(HOLDER_END_S)
+                held = holder.outcome(self._report(name))
+        except holder.HoldError as error:
+            said = _in_one_line(generators[1].last_words(3))
+            return self._empty(slot, attempt, "failed", f"{error}{'; it said: ' + said if said else ''}")
         finally:
             reader.close()
-            generator.end(0.5)  # it has ended, or is too late, or the run was interrupted
+            for each in generators:
+                each.end(0.5)  # it has ended, or is too late, or the run was interrupted
         lost = self._lost(running, slot.scenario)
         if lost is not None:
             return self._empty(slot, attempt, "failed", lost)
         if pinnings is not None:
             pinnings = _pinnings(running, slot.scenario, pinnings)
         load = self._summary(summary, code)
-        observation = self._observation(slot, timing, running, window, load, -1 if code is None else code)
+        observation = replace(self._observation(slot, timing, running, window, load, -1 if code is None else code), held=held)
         judgement = judge(observation)
         again = self._oha if slot.scenario.measured_again and judgement.may_be_more else None
         figure = None if again is None else self._again(slot, timing, running, name, again)
         cell = self._cell(slot, attempt, timing, window, observation, judgement, started_at, time.monotonic() - began, name)
-        told = [] if load is not None else [f"k6 said: {_in_one_line(generator.last_words(3)) or 'nothing'}"]
+        told = [] if load is not None else [f"k6 said: {_in_one_line(generators[0].last_words(3)) or 'nothing'}"]
         changes = {"second": figure, "pinnings": pinnings, "reasons": [*cell.reasons, *told], "doubts": [*cell.doubts, *running.doubts]}
         return cell.model_copy(update=changes)
 
@@ -637,7 +687,7 @@ class Runner:
             process = generator.start(url, scenario, timing, self.stage.placement.generator, report_file, log)
             try:
                 counter = oha.Counter(reader.now, [opens_s + part * timing.window_s for part in (0.0, 0.5, 1.0)])
-                window = self._watch(running, process, reader, timing, opens_s, slot)
+                window = self._watch(running, [process], reader, timing, opens_s, slot)
                 code = process.wait(20)
             finally:
                 process.end(0.5)
@@ -658,9 +708,23 @@ class Runner:
         expected = second.Expected(scenario.answer_status, scenario.body, scenario.vus)
         return second.figure(generator.version, o, report, after.requests_total - before.requests_total, expected, raw)
 
-    def _watch(self, running: Running, generator: Process, reader: StatsReader, timing: Timing, opens_s: float, slot: Slot) -> Window:
-        meter = Meter(self.stage, running, generator)  # finding the processes takes milliseconds: not at the edge
-        ladder = Ladder(reader, meter, [(opens_s + at_s, users) for at_s, users in reading_times(slot.scenario, timing)])
+    def _report(self, name: str) -> Path:
+        return self.journal.folder / "k6" / f"{name}-held.json"
+
+    def _hold(self, slot: Slot, timing: Timing, running: Running, opens_s: float, name: str) -> Process:
+        """The connections that are held beside the load. Raises ProcessError."""
+        assert self._holder is not None
+        self._report(name).unlink(missing_ok=True)  # of a sitting that was killed
+        what = holder.order(slot.scenario, timing, running.base_url, opens_s, self._report(name))
+        log = self.journal.folder / "logs" / f"holder-{name}.log"
+        return holder.start(self._holder, what, self.stage.placement.generator, log)
+
+    def _watch(
+        self, running: Running, generators: Sequence[Process], reader: StatsReader, timing: Timing, opens_s: float, slot: Slot
+    ) -> Window:
+        meter = Meter(self.stage, running, generators)  # finding the processes takes milliseconds: not at the edge
+        times = [(opens_s + at_s, users) for at_s, users in reading_times(slot.scenario, timing)]
+        ladder = Ladder(reader, meter, times, slot.scenario.held is not None)
         sleep_until(opens_s)
         first = meter.open()
         before = reader.later()
@@ -703,7 +767,7 @@ class Runner:
         return Observation(
             model=scenario.model,
             rate=scenario.rate_for(self.plan.workers),
-            vus=scenario.vus,
+            vus=scenario.clients,
             hold_s=scenario.hold_ms / 1000,
             holds=scenario.holds,
             statements=scenario.statements,
@@ -768,7 +832,7 @@ class Runner:
             "wall_s": round(wall_s, 3),
             "window_s": timing.window_s,
             "rate": o.rate,
-            "vus": o.vus,
+            "vus": slot.scenario.vus,
             "cpu_s": {role: round(seconds, 6) for role, seconds in o.cpu_s.items()},
             "memory_peak_mib": round(window.peak_mib, 1),
             "threads_peak": threads,
@@ -780,10 +844,12 @@ class Runner:
         self.journal.samples(window.samples(slot))
         if load is None or load.requests == 0:
             return Cell(**common)
-        if slot.scenario.levels:  # its load changes by design: rates, times and CPU over all of it mean nothing
-            slope = climb(window.ladder, o.server_threads).slope
-            common |= {"requests": load.requests, "failures": load.failures_all, "dropped": load.dropped}
-            return Cell(**common, ladder=list(window.ladder), memory_slope=slope)
+        if slot.scenario.levels:
+            common |= {"ladder": list(window.ladder), "memory_slope": climb(window.ladder, o.server_threads).slope}
+        if (
+            slot.scenario.levels and slot.scenario.held is None
+        ):  # its load changes by design: rates, times and CPU over all of it mean nothing
+            return Cell(**common, requests=load.requests, failures=load.failures_all, dropped=load.dropped)
         halves = window.halves("service")
         # k6 numbers only the arrivals it started: after a drop the schedule is lost, and what is left is the request itself.
         latency = load.service if o.model == "open" and load.dropped else load.latency
@@ -868,7 +934,7 @@ class Window:
 
 
 def _pinnings(running: Running, scenario: Scenario, before: int = 0) -> int | None:
-    """How often the runtime itself said that a virtual thread was pinned (C15), beyond `before`; None where it does not say.
+    """How often the runtime itself said that a virtual thread was pinned (C17), beyond `before`; None where it does not say.
 
     Asked where a scenario is of an endpoint that few have, and outside of its load alone: recording begins with the first question.
     """

@@ -16,9 +16,9 @@ from typing import Any, Protocol
 
 from nsb.analysis import fairness
 from nsb.analysis.resume import digest, entries
-from nsb.model import POOL_SIZE, SCHEMA, Cell, Contender, Profile
+from nsb.model import POOL_SIZE, SCHEMA, Cell, Contender, Profile, Scenario
 from nsb.plan import Order, Plan, Slot, missing, order_for
-from nsb.running import host, k6, manifest, native, oha
+from nsb.running import holder, host, k6, manifest, native, oha
 from nsb.running.conformance.bed import Bed, LaunchFailed, Outcome
 from nsb.running.conformance.suite import check
 from nsb.running.database import DatabaseError, provide
@@ -57,6 +57,14 @@ def upstream_program(workshop: Workshop, say: Callable[[str], None]) -> Path:
     root, program = workshop.root, native.upstream_file(workshop.root)
     command = [go(workshop), *UPSTREAM_BUILD, "-o", str(program), "."]
     return _built(command, root / "bench" / "upstream", program, say)
+
+
+def holder_program(workshop: Workshop, scenarios: Sequence[Scenario], say: Callable[[str], None]) -> Path | None:
+    """What holds connections beside a load; None where no scenario asks for it, or no Go is here. Raises ProcessError."""
+    if "go" not in workshop.found or all(scenario.held is None for scenario in scenarios):
+        return None
+    command = [go(workshop), *UPSTREAM_BUILD, "-o", str(holder.program_file(workshop.root)), "./holder"]
+    return _built(command, workshop.root / "bench" / "upstream", holder.program_file(workshop.root), say)
 
 
 def go(workshop: Workshop) -> str:
@@ -271,7 +279,7 @@ def measure(
     """
     retries_s = 0.0
     todo = missing(plan, already)
-    runner = native.Runner(plan, on, journal, k6_program, oha_)
+    runner = native.Runner(plan, on, journal, k6_program, oha_, holder_program(on.workshop, plan.scenarios, progress.say))
     try:
         for round_, group in plan.all_groups:
             slots = [(slot, attempt) for slot, attempt in todo if slot.round == round_ and slot.contender.id in group]

@@ -4,7 +4,7 @@
 requests and answers, `suite` how rules are run, `rules_*` the rules.
 
 Not seen from outside, and left to each service's own tests: the default of WORKERS (C50), the port that DATABASE_URL may leave
-out (C50), idle and life limits as long as a run (C60, C62, C63: told by /runtime).
+out (C50), idle and life limits as long as a run (C60, C62, C63: told by /runtime), how long a stream may last (C62).
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from nsb.running.conformance.suite import RULES, beyond_reach, check
 from nsb.running.conformance import rules_equal  # isort: skip
 from nsb.running.conformance import rules_answers  # isort: skip
 from nsb.running.conformance import rules_meaning  # isort: skip
+from nsb.running.conformance import rules_streaming  # isort: skip
 from nsb.running.conformance import rules_failing  # isort: skip
 from nsb.running.conformance import rules_stopping  # isort: skip
 
@@ -38,4 +39,5 @@ __all__ = [
     "rules_failing",
     "rules_meaning",
     "rules_stopping",
+    "rules_streaming",
 ]

@@ -21,6 +21,9 @@ MOST_ROUNDS: Final = 10_000_000
 MOST_ID: Final = 9_007_199_254_740_991
 MOST_BODY_BYTES: Final = 65_536
 MOST_CHARACTERS: Final = 255
+LEAST_INTERVAL_MS: Final = 10
+MOST_INTERVAL_MS: Final = 60_000
+MOST_MESSAGE_BYTES: Final = 65_536
 XORSHIFT_SEED: Final = 2_463_534_242
 
 TITLES: Final = {
@@ -30,6 +33,7 @@ TITLES: Final = {
     413: "Content Too Large",
     415: "Unsupported Media Type",
     422: "Unprocessable Content",
+    426: "Upgrade Required",
     500: "Internal Server Error",
     502: "Bad Gateway",
     503: "Service Unavailable",
@@ -54,6 +58,7 @@ class Answer:
     content_length: int | None
     location: str | None = None
     allow: str | None = None
+    upgrade: str | None = None
 
 
 @dataclass(frozen=True)
@@ -97,6 +102,7 @@ def headless(answer: Answer) -> Answer:
 WRONG_ID: Final = problem(400, f"id must be a whole number from 1 to {MOST_ID}")
 WRONG_MODE: Final = problem(400, "mode must be given once, as concurrent or sequential")
 WRONG_OFFLOAD: Final = problem(400, "offload must be given once, as false or true")
+NO_UPGRADE: Final = replace(problem(426, "upgrade to a WebSocket"), upgrade="websocket")
 WRONG_HOW: Final = problem(400, "how must be given once, as synchronized, lock or native")
 HOWS: Final = ("synchronized", "lock", "native")
 
@@ -121,6 +127,7 @@ def answer_of(reply: Reply) -> Answer:
         content_length,
         location,
         reply.header("allow"),
+        reply.header("upgrade"),
     )
 
 
@@ -171,7 +178,7 @@ GOOD: Final[Mapping[str, Answer]] = {
 
 
 def _plain() -> Iterator[Exchange]:
-    rules = ("C1", "C2", "C5", "C6", "C8", "C9", "C11", "C12", "C13", "C14")
+    rules = ("C1", "C2", "C5", "C6", "C8", "C9", "C11", "C12", "C13", "C16")
     for rule, (target, wanted) in zip(rules, GOOD.items(), strict=True):
         yield _get(rule, target, wanted)
     yield _get("C6", "/sleep?ms=0", ok('{"slept_ms":0}'))
@@ -186,8 +193,14 @@ def _plain() -> Iterator[Exchange]:
     for rounds in (1, 2, 3, 99_999):
         yield _get("C12", f"/compute?rounds={rounds}", ok(f'{{"rounds":{rounds},"result":{xorshift(rounds)}}}'))
     yield _get("C13", "/block?ms=0&offload=true", ok('{"blocked_ms":0,"offloaded":true}'))
+    streams = Answer(200, "", "text/event-stream", None)  # a GET of it never ends
+    yield Exchange("C14", "HEAD /events", Request("HEAD", f"/events?interval_ms={MOST_INTERVAL_MS}"), streams)
+    yield _get("C24", "/ws", NO_UPGRADE)
+    yield _get("C24", "/ws?x=y", NO_UPGRADE)
+    other = (("Connection", "Upgrade"), ("Upgrade", "h2c"))
+    yield Exchange("C24", "GET /ws, an upgrade to something else", get("/ws", *other), NO_UPGRADE)
     for how in HOWS:
-        yield _get("C14", f"/pin?ms=0&how={how}", ok(f'{{"waited_ms":0,"how":"{how}"}}'))
+        yield _get("C16", f"/pin?ms=0&how={how}", ok(f'{{"waited_ms":0,"how":"{how}"}}'))
     yield _get("C31", f"/books/{MOST_ID}", problem(404, f"book {MOST_ID} does not exist"))
 
 
@@ -240,8 +253,12 @@ def _methods() -> Iterator[Exchange]:
     refused = problem(405, "the method is not allowed here", "GET, HEAD")
     for method in ("TRACE", "PROPFIND"):
         yield Exchange("C21", f"{method} /hello", Request(method, "/hello"), refused)
-    for target in ("/runtime", "/stats", "/sleep-query?ms=1", "/pinnings"):
+    for target in ("/runtime", "/stats", "/sleep-query?ms=1", "/events?interval_ms=10", "/pinnings"):
         yield Exchange("C21", f"POST {target}", Request("POST", target, body=b""), refused)
+    refused = problem(405, "the method is not allowed here", "GET")
+    for method in ("POST", "PUT", "PATCH", "DELETE", "OPTIONS"):
+        yield Exchange("C21", f"{method} /ws", Request(method, "/ws", body=None if method == "OPTIONS" else b""), refused)
+    yield Exchange("C21", "HEAD /ws", Request("HEAD", "/ws"), headless(refused))
     refused = problem(405, "the method is not allowed here", "POST")
     for method in ("GET", "PUT", "PATCH", "DELETE", "OPTIONS"):
         yield Exchange("C21", f"{method} /books", Request(method, "/books"), refused)
@@ -249,6 +266,7 @@ def _methods() -> Iterator[Exchange]:
     # C32 before C35 and C33: a method that is not allowed is said first
     refused = problem(405, "the method is not allowed here", "GET, HEAD")
     yield Exchange("C32", "POST /sleep?ms=x", Request("POST", "/sleep?ms=x", body=b""), refused)
+    yield Exchange("C32", "POST /events?interval_ms=x", Request("POST", "/events?interval_ms=x", body=b""), refused)
     yield Exchange("C32", "DELETE /books/x", Request("DELETE", "/books/x"), refused)
     wrong = Request("PUT", "/books", body=b"x", content_type="text/plain")
     yield Exchange("C32", "PUT /books, a text", wrong, problem(405, "the method is not allowed here", "POST"))
@@ -277,6 +295,7 @@ def _parameters() -> Iterator[Exchange]:
         ("/fanout", "ms", MOST_MS, 0, "&calls=1&mode=concurrent"),
         ("/compute", "rounds", MOST_ROUNDS, 1, ""),
         ("/block", "ms", MOST_BLOCK_MS, 0, "&offload=false"),
+        ("/events", "interval_ms", MOST_INTERVAL_MS, LEAST_INTERVAL_MS, ""),
         ("/pin", "ms", MOST_BLOCK_MS, 0, "&how=lock"),
     )
     for path, name, most, least, rest in numbers:
@@ -284,19 +303,20 @@ def _parameters() -> Iterator[Exchange]:
         wrong = [*NOT_WHOLE, str(most + 1), *([] if least == 0 else [str(least - 1)])]
         for value in wrong:
             yield _get("C22", f"{path}?{name}={value}{rest}", refused)
+        good = max(least, 1)
         others = (
-            f"{name}=1&{name}=1",
-            f"{name}=1&{name}=x",
+            f"{name}={good}&{name}={good}",
+            f"{name}={good}&{name}=x",
             f"{name}",
-            f"{name.upper()}=1",
-            f"{name}%20=1",
-            f"{name}%5B%5D=1",
+            f"{name.upper()}={good}",
+            f"{name}%20={good}",
+            f"{name}%5B%5D={good}",
         )
         for query in others:
             yield _get("C22", f"{path}?{query}{rest}", refused)
         yield _get("C22", f"{path}?{rest.lstrip('&')}", refused)
         if rest:
-            yield _get("C22", f"{path}?{name}=1{rest}&{name}=1", refused)
+            yield _get("C22", f"{path}?{name}={good}{rest}&{name}={good}", refused)
     yield _get("C22", "/sleep", whole("ms", MOST_MS))
     for query in ("ms=%31", "%6Ds=1", "ms=1&x=y", "x=-1&ms=1&x=2&y", "ms=1&", "&ms=1", "ms=1&MS=x"):
         yield _get("C22", f"/sleep?{query}", ok('{"slept_ms":1}'))
@@ -526,4 +546,5 @@ def shown(answer: Answer) -> str:
     ]
     parts += [f"Location {answer.location}"] if answer.location is not None else []
     parts += [f"Allow {answer.allow}"] if answer.allow is not None else []
+    parts += [f"Upgrade {answer.upgrade}"] if answer.upgrade is not None else []
     return ", ".join(parts)

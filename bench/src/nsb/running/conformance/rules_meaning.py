@@ -1,4 +1,4 @@
-"""C1–C15, C40: the answers mean what they say. Bounds on time are lower ones, all else is orders and counts."""
+"""C1–C17, C40: the answers mean what they say. Bounds on time are lower ones, all else is orders and counts."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def ready_asks(stand: Stand, case: Case) -> None:
     case.holds(saw in (text, prepared), "statements of 10 requests", dict(saw), f"{dict(text)}, or prepared")
 
 
-@rule("C4", "counts what ends, errors too, and neither C1–C4 nor C15")
+@rule("C4", "counts what ends, errors too, and neither C1–C4 nor C17")
 def stats_count(stand: Stand, case: Case) -> None:
     before = stand.quiet()
     counted: list[Request | str] = ["/hello", "/nothing", "/sleep?ms=x", "/sleep?ms=0", "/books/1", "/books/x"]
@@ -183,7 +183,7 @@ def blocks(stand: Stand, case: Case) -> None:
     case.holds(hello[-1].ended_at < first, "hello while others block", "answered after them", "answered before them")
 
 
-@rule("C14", "really waits, in each way; under a lock nobody waits for another", needs=["/pin"])
+@rule("C16", "really waits, in each way; under a lock nobody waits for another", needs=["/pin"])
 def pins(stand: Stand, case: Case) -> None:
     for how in HOWS:
         case.least(f"seconds with how={how}", stand.ask(f"/pin?ms=200&how={how}").elapsed_s, 0.2 - EARLY_S)
@@ -195,7 +195,7 @@ def pins(stand: Stand, case: Case) -> None:
     case.holds(short.ended_at < first, "a short one begun later", "answered after the long ones", "answered before them")
 
 
-@rule("C15", "a counter, to which a lock adds nothing", needs=["/pin", "/pinnings"])
+@rule("C17", "a counter, to which a lock adds nothing", needs=["/pin", "/pinnings"])
 def pinnings(stand: Stand, case: Case) -> None:
     before = stand.ask("/pinnings")
     case.equal("status", before.status, 200)

@@ -9,15 +9,17 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Final
 
 import psutil
+from websockets.frames import CloseCode
 
 from nsb.running.conformance import kernel
 from nsb.running.conformance.bed import LaunchFailed
-from nsb.running.conformance.exchanges import MOST_MS
+from nsb.running.conformance.exchanges import MOST_INTERVAL_MS, MOST_MS
 from nsb.running.conformance.suite import Case, Stage, Stand, holds_for, rule, until
-from nsb.running.conformance.wire import Connection, Flight, NoAnswer, Reply, ask, get
+from nsb.running.conformance.wire import Connection, Flight, NoAnswer, Reply, Socket, Stream, ask, get
 
 FINISH_S: Final = 8.0  # C41
 END_S: Final = 5.0  # after that, for the machine to end a process
+STREAMS: Final = 3  # of each kind, open at SIGTERM
 AT_ONCE: Final = 2  # starts that must fail, at once
 USED_BY: Final = {"DATABASE_URL": "/readyz", "DB_": "/readyz", "UPSTREAM_": "/fanout"}
 """Settings by the beginning of their names → the endpoint without which a service does not read them."""
@@ -50,14 +52,18 @@ def terminates(stand: Stand, case: Case) -> None:
     idle = Connection(stand.url)
     case.equal("hello before", idle.ask(get("/hello")).text, "hello")  # its connection stays open: nobody waits for it
     targets = [one for one in [*["/sleep?ms=2500"] * 6, *["/slow-query?ms=2000"] * 2] if stand.has(one)]
+    streams = [Stream(stand.url, f"/events?interval_ms={MOST_INTERVAL_MS}") for _ in range(STREAMS) if stand.has("/events")]
+    sockets = [Socket(stand.url) for _ in range(STREAMS) if stand.has("/ws")]
     flight = stand.fly(*targets)
-    seen = until(stand.stats, lambda stats: stats["in_flight"] == len(targets), 2)
-    case.equal("in_flight before", seen["in_flight"], len(targets))
+    begun = len(targets) + len(streams) + len(sockets)
+    seen = until(stand.stats, lambda stats: stats["in_flight"] == begun, 2)
+    case.equal("in_flight before", seen["in_flight"], begun)
     stand.service.signal(signal.SIGTERM)
     began = time.monotonic()
     refused = until(lambda: _refuses(stand.url), lambda said: said, 1.5)
     case.holds(refused, "a new request while others are finished", "answered", "refused")
-    _finished(case, flight)
+    ended_at = _ended(case, streams, sockets)
+    _finished(case, flight, ended_at)
     until(lambda: _gone(processes), lambda gone: gone, FINISH_S + END_S)
     took = time.monotonic() - began
     left = [process.pid for process in processes if _runs(process)]
@@ -68,8 +74,27 @@ def terminates(stand: Stand, case: Case) -> None:
     case.holds(code in (0, 143, -signal.SIGTERM), "exit code", code, "0 or 143")
 
 
-def _finished(case: Case, flight: Flight) -> None:
+def _ended(case: Case, streams: list[Stream], sockets: list[Socket]) -> float:
+    """Streams must end regularly; when the last one did."""
+    try:
+        for stream in streams:
+            case.equal("the events until the end", stream.rest(), b"data: 0\n\n")
+        for socket in sockets:
+            case.equal("the close of a WebSocket", socket.closed_with(), CloseCode.GOING_AWAY)
+    except NoAnswer as error:
+        case.holds(False, "the end of a stream at SIGTERM", str(error), "a regular one")
+    ended_at = time.monotonic()
+    for stream in streams:
+        stream.leave()
+    for socket in sockets:
+        socket.leave()
+    return ended_at
+
+
+def _finished(case: Case, flight: Flight, streams_ended_at: float) -> None:
     for outcome in flight.outcomes():
+        if isinstance(outcome, Reply):
+            case.holds(streams_ended_at < outcome.ended_at, "streams", "ended after what was finished", "ended before it")
         got = (outcome.status, outcome.text) if isinstance(outcome, Reply) else f"no answer ({outcome})"
         good = ((200, '{"slept_ms":2500}'), (200, '{"queried_ms":2000}'))
         case.holds(got in good, "a request in flight at SIGTERM", got, "200 and its answer")

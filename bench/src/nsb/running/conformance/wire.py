@@ -4,18 +4,28 @@ from __future__ import annotations
 
 import json
 import socket
+import struct
 import time
 from collections.abc import Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing, suppress
 from dataclasses import dataclass, field
-from http.client import HTTPException, HTTPResponse
+from http.client import HTTPException, HTTPResponse, IncompleteRead
 from types import TracebackType
 from typing import Any
 from urllib.parse import urlsplit
 
+from websockets.client import ClientProtocol
+from websockets.extensions.permessage_deflate import ClientPerMessageDeflateFactory
+from websockets.frames import Frame, Opcode
+from websockets.http11 import Response
+from websockets.protocol import State
+from websockets.typing import Origin, Subprotocol
+from websockets.uri import parse_uri
+
 PATIENCE_S = 15.0  # the longest wait for one answer: a rule that fails must not hang the suite
 LINE_END = b"\r\n"
+CHOICES = ("sec-websocket-extensions", "sec-websocket-protocol")
 
 
 class NoAnswer(Exception):
@@ -92,7 +102,7 @@ class Connection:
 
     def __init__(self, base_url: str, patience_s: float = PATIENCE_S) -> None:
         parts = urlsplit(base_url)
-        self.host = parts.netloc
+        self.host, self.patience_s = parts.netloc, patience_s
         try:
             self.socket = socket.create_connection((parts.hostname or "", parts.port or 80), timeout=patience_s)
         except OSError as error:
@@ -112,6 +122,11 @@ class Connection:
     def close(self) -> None:
         self.socket.close()
 
+    def reset(self) -> None:
+        """Leaves without a goodbye: the server's next write fails."""
+        self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        self.socket.close()
+
     def send(self, request: Request) -> None:
         # A server may answer (413, say) and close before it has read all: what it said can still be received.
         with suppress(BrokenPipeError, ConnectionResetError):
@@ -123,7 +138,7 @@ class Connection:
         try:
             with closing(HTTPResponse(self.socket, method=method)) as response:
                 response.begin()
-                body = response.read()
+                body = _whole(response, began + self.patience_s)
         except (OSError, HTTPException) as error:
             raise NoAnswer(f"{type(error).__name__}: {error}") from error
         ended = time.monotonic()
@@ -148,10 +163,187 @@ class Connection:
         return b"".join(parts)
 
 
+def _whole(response: HTTPResponse, deadline: float) -> bytes:
+    """The body; raises NoAnswer where something comes again and again but no end (C14), IncompleteRead where it is cut off."""
+    parts: list[bytes] = []
+    while part := response.read1():
+        parts.append(part)
+        if time.monotonic() > deadline:
+            raise NoAnswer(f"a body without an end: {part[:40]!r} …")
+    if response.length:
+        raise IncompleteRead(b"".join(parts), response.length)
+    return b"".join(parts)
+
+
 def ask(base_url: str, request: Request | str, patience_s: float = PATIENCE_S) -> Reply:
     """One request on a connection of its own; a string is a target to GET."""
     with Connection(base_url, patience_s) as connection:
         return connection.ask(get(request) if isinstance(request, str) else request)
+
+
+class Stream:
+    """An answer whose body ends when the server wants: the head is read, then one event after the other."""
+
+    def __init__(self, base_url: str, target: str, patience_s: float = PATIENCE_S) -> None:
+        self.connection = Connection(base_url, patience_s)
+        self.began = time.monotonic()
+        self.connection.send(get(target))
+        self._response = HTTPResponse(self.connection.socket)
+        try:
+            self._response.begin()
+        except (OSError, HTTPException) as error:
+            raise NoAnswer(f"{type(error).__name__}: {error}") from error
+        self.status = self._response.status
+        self.headers = tuple(self._response.getheaders())
+
+    def __enter__(self) -> Stream:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.leave()
+
+    def event(self) -> bytes:
+        """The next event with the empty line that ends it; raises NoAnswer where none comes."""
+        lines = [b""]
+        try:
+            while lines[-1] != b"\n":
+                lines.append(self._response.readline())
+                if not lines[-1]:
+                    raise NoAnswer(f"the stream ended after {b''.join(lines)!r}")
+        except (OSError, HTTPException) as error:
+            raise NoAnswer(f"{type(error).__name__}: {error}") from error
+        return b"".join(lines)
+
+    def rest(self) -> bytes:
+        """What comes until the body ends as HTTP ends a body; raises NoAnswer where it is cut off, or does not end."""
+        try:
+            return self._response.read()
+        except (OSError, HTTPException) as error:
+            raise NoAnswer(f"{type(error).__name__}: {error}") from error
+
+    def leave(self, reset: bool = True) -> None:
+        """Leaves for good; without a reset the server hears only that nothing more will be sent."""
+        if reset:
+            self.connection.reset()
+        self._response.close()  # holds the socket too
+        self.connection.close()
+
+
+@dataclass(frozen=True)
+class Message:
+    """One message of a WebSocket."""
+
+    kind: Opcode
+    data: bytes
+
+
+class Socket:
+    """A WebSocket. It offers an extension and a subprotocol and comes from another origin, as a browser may."""
+
+    def __init__(self, base_url: str, patience_s: float = PATIENCE_S) -> None:
+        self._connection = Connection(base_url, patience_s)
+        self.protocol = ClientProtocol(
+            parse_uri(f"ws://{self._connection.host}/ws"),
+            origin=Origin("https://elsewhere.example"),
+            extensions=[ClientPerMessageDeflateFactory()],
+            subprotocols=[Subprotocol("chat")],
+            max_size=None,
+        )
+        self._frames: list[Frame] = []
+        self._ended = False
+        self.chosen: dict[str, str] = {}
+        """What the answer to the handshake says of extensions and subprotocols."""
+        self.protocol.send_request(self.protocol.connect())
+        try:
+            self.flush()
+            while self.protocol.state is State.CONNECTING and self._read():
+                pass
+            if self.protocol.state is not State.OPEN:
+                raise NoAnswer(f"no handshake: {self.protocol.handshake_exc or 'the connection ended'}")
+        except BaseException:
+            self._connection.close()
+            raise
+
+    def __enter__(self) -> Socket:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self._connection.close()
+
+    def flush(self) -> None:
+        """Sends what the protocol has to say."""
+        with suppress(BrokenPipeError, ConnectionResetError):  # what the server said before can still be read
+            for data in self.protocol.data_to_send():
+                if data:
+                    self._connection.socket.sendall(data)
+                else:
+                    with suppress(OSError):  # the server may have reset it
+                        self._connection.socket.shutdown(socket.SHUT_WR)
+
+    def text(self, data: bytes) -> None:
+        self.protocol.send_text(data)
+        self.flush()
+
+    def binary(self, data: bytes) -> None:
+        self.protocol.send_binary(data)
+        self.flush()
+
+    def frame(self) -> Frame:
+        """The next frame; raises NoAnswer where none comes."""
+        while not self._frames:
+            if not self._read():
+                raise NoAnswer("the connection ended")
+        return self._frames.pop(0)
+
+    def message(self) -> Message:
+        """The next message, its frames joined; raises NoAnswer where another kind of frame comes."""
+        frames = [self.frame()]
+        while not frames[-1].fin or frames[0].opcode not in (Opcode.TEXT, Opcode.BINARY):
+            if frames[-1].opcode not in (Opcode.TEXT, Opcode.BINARY, Opcode.CONT):
+                raise NoAnswer(f"expected a message, got {frames[-1]}")
+            frames.append(self.frame())
+        return Message(frames[0].opcode, b"".join(bytes(frame.data) for frame in frames))
+
+    def closed_with(self) -> int | None:
+        """Waits until the server has closed; its code, or None where it said none. Raises NoAnswer where it does not close."""
+        while self._read():
+            pass
+        return None if self.protocol.close_rcvd is None else self.protocol.close_rcvd.code
+
+    def close(self, code: int) -> None:
+        """Says goodbye as RFC 6455 wants it."""
+        self.protocol.send_close(code)
+        self.flush()
+
+    def leave(self, reset: bool = True) -> None:
+        """Leaves without saying so."""
+        if reset:
+            self._connection.reset()
+        else:
+            self._connection.close()
+
+    def _read(self) -> bool:
+        """Takes in what has come; False at the end of the connection."""
+        if self._ended:
+            return False
+        try:
+            data = self._connection.socket.recv(65536)
+        except ConnectionResetError:  # a close with data unread ends so, after what was said before
+            data = b""
+        except OSError as error:
+            raise NoAnswer(f"{type(error).__name__}: {error}") from error
+        self._ended = not data
+        if data:
+            self.protocol.receive_data(data)
+        else:
+            self.protocol.receive_eof()
+        for event in self.protocol.events_received():
+            if isinstance(event, Response):
+                self.chosen = {name.lower(): value for name, value in event.headers.raw_items() if name.lower() in CHOICES}
+            elif isinstance(event, Frame):
+                self._frames.append(event)
+        self.flush()
+        return not self._ended
 
 
 class Flight:

@@ -8,7 +8,7 @@ import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.RestController;
 
 /**
- * C14: waits where a virtual thread may be unable to leave its carrier. Monitor and lock are the request's own, so that
+ * C16: waits where a virtual thread may be unable to leave its carrier. Monitor and lock are the request's own, so that
  * nothing but the carrier can be contended.
  */
 @RestController

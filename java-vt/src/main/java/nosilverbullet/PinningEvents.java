@@ -9,7 +9,7 @@ import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.RestController;
 
 /**
- * C15: how often the JDK itself says that a virtual thread was pinned. Recording begins with the first question, so that
+ * C17: how often the JDK itself says that a virtual thread was pinned. Recording begins with the first question, so that
  * nothing else that is measured pays for it.
  */
 @RestController

@@ -4,10 +4,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.sun.net.httpserver.HttpServer;
 import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.io.InputStream;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
+import java.net.Socket;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -15,14 +18,19 @@ import java.net.http.HttpRequest.BodyPublisher;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
+import java.net.http.WebSocket;
+import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executors;
+import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.Phaser;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -198,7 +206,7 @@ class ServiceTest {
         "true,synchronized", "true,lock", "true,native",
         "false,synchronized", "false,lock", "false,native"
     })
-    void pinWaitsInEachWay(boolean virtual, String how) throws Exception { // C14
+    void pinWaitsInEachWay(boolean virtual, String how) throws Exception { // C16
         long begun = System.nanoTime();
         assertThat(get(virtual, "/pin?ms=50&how=" + how)).isEqualTo("{\"waited_ms\":50,\"how\":\"" + how + "\"}");
         assertThat(System.nanoTime() - begun).isGreaterThanOrEqualTo(50_000_000);
@@ -206,7 +214,7 @@ class ServiceTest {
     }
 
     @Test
-    void theJdkTellsWhoWasPinned() throws Exception { // C15
+    void theJdkTellsWhoWasPinned() throws Exception { // C17
         long before = pinnings();
         get(true, "/pin?ms=1&how=lock");
         assertThat(pinnings()).isEqualTo(before);
@@ -254,7 +262,190 @@ class ServiceTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"/hello/", "/HELLO", "/", "/error", "/book", "/books/1/"})
+    @ValueSource(booleans = {true, false})
+    void eventsComeUntilTheClientLeaves(boolean virtual) throws Exception { // C14, C4, C40
+        long before = requests(virtual);
+        var answer = events(PORTS.get(virtual), 10);
+        assertThat(answer.statusCode()).isEqualTo(200);
+        assertThat(answer.headers().firstValue("Content-Type")).hasValue("text/event-stream");
+        assertThat(answer.headers().firstValue("Cache-Control")).hasValue("no-store");
+        assertThat(answer.headers().firstValue("Content-Length")).isEmpty();
+        assertThat(answer.body().readNBytes(36)).asString().isEqualTo("""
+                data: 0
+
+                data: 1
+
+                data: 2
+
+                data: 3
+
+                """);
+        assertThat(stats(PORTS.get(virtual))).contains("{\"requests_total\":" + before + ",", "\"in_flight\":1,");
+        answer.body().close();
+        awaitInFlight(PORTS.get(virtual), 0);
+        assertThat(requests(virtual)).isEqualTo(before + 1);
+
+        var head = send(virtual, "HEAD", "/events?interval_ms=60000", BodyPublishers.noBody(), "");
+        assertThat(head.statusCode()).isEqualTo(200);
+        assertThat(head.headers().firstValue("Content-Type")).hasValue("text/event-stream");
+        awaitInFlight(PORTS.get(virtual), 0);
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void messagesComeBack(boolean virtual) throws Exception { // C15, C24, C4
+        var client = new Client(PORTS.get(virtual));
+        for (var text : List.of("안녕 😀", "", "a".repeat(65_536), "é".repeat(32_768))) {
+            client.socket.sendText(text, true).join();
+            assertThat(client.next()).isEqualTo(text);
+        }
+        client.socket.sendText("o", false).join();
+        client.socket.sendText("ne", true).join();
+        assertThat(client.next()).isEqualTo("one");
+        for (int size : new int[] {0, 1, 65_536}) {
+            client.socket.sendBinary(ByteBuffer.allocate(size), true).join();
+            assertThat(client.next()).isEqualTo(ByteBuffer.allocate(size));
+        }
+        client.socket.sendPing(ByteBuffer.allocate(1)).join();
+        assertThat(client.next()).isEqualTo("pong");
+        awaitInFlight(PORTS.get(virtual), 1);
+        client.socket.sendClose(WebSocket.NORMAL_CLOSURE, "").join();
+        assertThat(client.next()).isEqualTo(1000);
+        awaitInFlight(PORTS.get(virtual), 0);
+
+        var leaving = new Client(PORTS.get(virtual));
+        awaitInFlight(PORTS.get(virtual), 1);
+        leaving.socket.abort();
+        awaitInFlight(PORTS.get(virtual), 0);
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void messagesThatAreTooLongClose(boolean virtual) throws Exception { // C24
+        for (var text : List.of("a".repeat(65_537), "é".repeat(32_769), "a".repeat(1_000_000))) {
+            var client = new Client(PORTS.get(virtual));
+            client.socket.sendText(text, true);
+            assertThat(client.next()).isEqualTo(1009);
+        }
+        var client = new Client(PORTS.get(virtual));
+        client.socket.sendBinary(ByteBuffer.allocate(40_000), false).join();
+        client.socket.sendBinary(ByteBuffer.allocate(40_000), true);
+        assertThat(client.next()).isEqualTo(1009);
+        awaitInFlight(PORTS.get(virtual), 0);
+    }
+
+    @Test
+    void aSocketNegotiatesNothingAndRefusesWhatIsNotUtf8() throws Exception { // C24
+        var handshake = """
+                GET /ws HTTP/1.1
+                Host: test
+                Origin: http://elsewhere
+                Upgrade: websocket
+                Connection: keep-alive, Upgrade
+                Sec-WebSocket-Version: 13
+                Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==
+                Sec-WebSocket-Extensions: permessage-deflate
+                Sec-WebSocket-Protocol: chat
+
+                """.replace("\n", "\r\n").getBytes(StandardCharsets.US_ASCII);
+        byte[] textFf = {(byte) 0x81, (byte) 0x81, 0, 0, 0, 0, (byte) 0xff}; // final, masked by zeros
+        try (var socket = new Socket(InetAddress.getLoopbackAddress(), PORTS.get(true))) {
+            socket.getOutputStream().write(handshake);
+            var head = new StringBuilder();
+            while (!head.toString().endsWith("\r\n\r\n")) {
+                head.append((char) socket.getInputStream().read());
+            }
+            assertThat(head.toString())
+                    .startsWith("HTTP/1.1 101 ")
+                    .contains("s3pPLMBiTxaQ9kYGzzhZRbK+xOo=")
+                    .doesNotContainIgnoringCase("Sec-WebSocket-Extensions")
+                    .doesNotContainIgnoringCase("Sec-WebSocket-Protocol");
+            socket.getOutputStream().write(textFf);
+            var close = ByteBuffer.wrap(socket.getInputStream().readNBytes(4));
+            assertThat(close.get()).isEqualTo((byte) 0x88);
+            assertThat(close.getShort(2)).isEqualTo((short) 1007);
+        }
+        awaitInFlight(PORTS.get(true), 0);
+    }
+
+    @Test
+    void withoutAnUpgradeThereIsNoSocket() throws Exception { // C24
+        var answer = send("GET", "/ws");
+        isProblem(answer, 426, "Upgrade Required", "upgrade to a WebSocket");
+        assertThat(answer.headers().firstValue("Upgrade")).hasValue("websocket");
+        var head = send("HEAD", "/ws");
+        assertThat(head.statusCode()).isEqualTo(405);
+        assertThat(head.headers().firstValue("Allow")).hasValue("GET");
+    }
+
+    private static HttpResponse<InputStream> events(int port, int intervalMs) throws Exception {
+        var uri = URI.create("http://127.0.0.1:" + port + "/events?interval_ms=" + intervalMs);
+        return CLIENT.send(HttpRequest.newBuilder(uri).build(), BodyHandlers.ofInputStream());
+    }
+
+    private static void awaitInFlight(int port, int wanted) throws Exception {
+        while (!stats(port).contains("\"in_flight\":" + wanted + ",")) {
+            Thread.sleep(1);
+        }
+    }
+
+    /** What comes back on a socket: texts, buffers, "pong" and the code of a close. */
+    private static final class Client implements WebSocket.Listener {
+        private final BlockingQueue<Object> received = new LinkedBlockingQueue<>();
+        private final StringBuilder text = new StringBuilder();
+        private final ByteArrayOutputStream binary = new ByteArrayOutputStream();
+        final WebSocket socket;
+
+        Client(int port) {
+            socket = CLIENT.newWebSocketBuilder()
+                    .buildAsync(URI.create("ws://127.0.0.1:" + port + "/ws"), this)
+                    .join();
+        }
+
+        Object next() throws InterruptedException {
+            return received.poll(30, TimeUnit.SECONDS);
+        }
+
+        @Override
+        public CompletionStage<?> onText(WebSocket socket, CharSequence part, boolean last) {
+            text.append(part);
+            if (last) {
+                received.add(text.toString());
+                text.setLength(0);
+            }
+            socket.request(1);
+            return null;
+        }
+
+        @Override
+        public CompletionStage<?> onBinary(WebSocket socket, ByteBuffer part, boolean last) {
+            while (part.hasRemaining()) {
+                binary.write(part.get());
+            }
+            if (last) {
+                received.add(ByteBuffer.wrap(binary.toByteArray()));
+                binary.reset();
+            }
+            socket.request(1);
+            return null;
+        }
+
+        @Override
+        public CompletionStage<?> onPong(WebSocket socket, ByteBuffer message) {
+            received.add("pong");
+            socket.request(1);
+            return null;
+        }
+
+        @Override
+        public CompletionStage<?> onClose(WebSocket socket, int code, String reason) {
+            received.add(code);
+            return null;
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"/hello/", "/HELLO", "/", "/error", "/book", "/books/1/", "/events/", "/ws/"})
     void unknownPathsAreNotFound(String path) throws Exception { // C20, C31
         for (var method : List.of("GET", "POST", "OPTIONS", "PURGE")) {
             isProblem(send(method, path), 404, "Not Found", "nothing is here");
@@ -267,6 +458,9 @@ class ServiceTest {
             value = {
                 "POST|/hello|GET, HEAD",
                 "OPTIONS|/hello|GET, HEAD",
+                "POST|/events?interval_ms=x|GET, HEAD",
+                "POST|/ws|GET",
+                "OPTIONS|/ws|GET",
                 "TRACE|/healthz|GET, HEAD",
                 "DELETE|/books/1|GET, HEAD",
                 "PURGE|/sleep|GET, HEAD",
@@ -280,7 +474,7 @@ class ServiceTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"/hello", "/sleep?ms=1", "/sleep", "/nowhere", "/readyz"})
+    @ValueSource(strings = {"/hello", "/sleep?ms=1", "/sleep", "/nowhere", "/readyz", "/events"})
     void headIsGetWithoutABody(String path) throws Exception { // C21
         var get = send("GET", path);
         var head = send("HEAD", path);
@@ -315,6 +509,7 @@ class ServiceTest {
                 "/compute?rounds=0|rounds must be given once, as a whole number from 1 to 10000000",
                 "/fanout?mode=x&ms=x&calls=1001|calls must be given once, as a whole number from 1 to 1000",
                 "/fanout?calls=1&ms=1&mode=both|mode must be given once, as concurrent or sequential",
+                "/events?interval_ms=9|interval_ms must be given once, as a whole number from 10 to 60000",
                 "/books/0|id must be a whole number from 1 to 9007199254740991",
                 "/books/x|id must be a whole number from 1 to 9007199254740991",
                 "/books/9007199254740992|id must be a whole number from 1 to 9007199254740991"
@@ -409,11 +604,13 @@ class ServiceTest {
                 Thread.sleep(20);
             }
         }
+        var stream = events(port, 60_000);
+        var client = new Client(port);
         var sleeping = CLIENT.sendAsync(request, BodyHandlers.ofString());
-        while (!stats(port).contains("\"in_flight\":1")) {
-            Thread.sleep(1);
-        }
+        awaitInFlight(port, 3);
         process.destroy();
+        assertThat(stream.body().readAllBytes()).asString().isEqualTo("data: 0\n\n"); // and a regular end
+        assertThat(client.next()).isEqualTo(1001);
         assertThat(sleeping.get().body()).isEqualTo("{\"slept_ms\":1000}");
         assertThat(process.waitFor(8, TimeUnit.SECONDS)).isTrue();
         assertThat(process.exitValue()).isEqualTo(143);

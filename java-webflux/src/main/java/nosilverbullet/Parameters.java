@@ -8,6 +8,7 @@ import org.springframework.util.MultiValueMap;
 final class Parameters {
 
     static final int MAX_WAIT_MS = 60_000;
+    static final int MIN_INTERVAL_MS = 10;
     static final int MAX_BLOCK_MS = 1000;
     static final int MAX_CALLS = 1000;
     static final int MAX_ROUNDS = 10_000_000;
@@ -19,6 +20,10 @@ final class Parameters {
 
     static int ms(MultiValueMap<String, String> query, int most) {
         return whole(query, "ms", 0, most);
+    }
+
+    static int intervalMs(MultiValueMap<String, String> query) {
+        return whole(query, "interval_ms", MIN_INTERVAL_MS, MAX_WAIT_MS);
     }
 
     static int calls(MultiValueMap<String, String> query) {

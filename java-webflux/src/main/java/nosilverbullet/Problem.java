@@ -1,5 +1,6 @@
 package nosilverbullet;
 
+import org.springframework.http.HttpHeaders;
 import org.springframework.http.HttpStatus;
 
 /** An error with its own answer. */
@@ -8,16 +9,16 @@ final class Problem extends RuntimeException {
     private static final long serialVersionUID = 1;
 
     final HttpStatus status;
-    final String allow;
+    final transient HttpHeaders headers = new HttpHeaders();
 
     Problem(HttpStatus status, String detail) {
-        this(status, detail, null);
-    }
-
-    private Problem(HttpStatus status, String detail, String allow) {
         super(detail, null, false, false); // expected, so nobody reads its stack trace
         this.status = status;
-        this.allow = allow;
+    }
+
+    private Problem with(String header, String value) {
+        headers.set(header, value);
+        return this;
     }
 
     static Problem notFound(String detail) {
@@ -25,7 +26,8 @@ final class Problem extends RuntimeException {
     }
 
     static Problem methodNotAllowed(String allow) {
-        return new Problem(HttpStatus.METHOD_NOT_ALLOWED, "the method is not allowed here", allow); // C32
+        return new Problem(HttpStatus.METHOD_NOT_ALLOWED, "the method is not allowed here")
+                .with(HttpHeaders.ALLOW, allow); // C32
     }
 
     static Problem notJson() {
@@ -43,6 +45,12 @@ final class Problem extends RuntimeException {
 
     static Problem wrongName() {
         return new Problem(HttpStatus.UNPROCESSABLE_CONTENT, "name must be a string of 1 to 255 characters"); // C36
+    }
+
+    static Problem upgradeRequired() {
+        return new Problem(HttpStatus.UPGRADE_REQUIRED, "upgrade to a WebSocket")
+                .with(HttpHeaders.UPGRADE, "websocket")
+                .with(HttpHeaders.CONNECTION, "Upgrade"); // C24; RFC 9110 asks for Connection beside Upgrade
     }
 
     static Problem upstreamSilent() {

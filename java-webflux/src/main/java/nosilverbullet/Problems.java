@@ -2,7 +2,6 @@ package nosilverbullet;
 
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.springframework.http.HttpHeaders;
 import org.springframework.http.HttpStatus;
 import org.springframework.http.MediaType;
 import org.springframework.http.ResponseEntity;
@@ -19,12 +18,11 @@ class Problems {
 
     @ExceptionHandler
     ResponseEntity<Document> expected(Problem problem) {
-        var answer = ResponseEntity.status(problem.status).contentType(MediaType.APPLICATION_PROBLEM_JSON);
-        if (problem.allow != null) {
-            answer.header(HttpHeaders.ALLOW, problem.allow);
-        }
-        return answer.body(new Document(
-                "about:blank", problem.status.getReasonPhrase(), problem.status.value(), problem.getMessage()));
+        return ResponseEntity.status(problem.status)
+                .headers(problem.headers)
+                .contentType(MediaType.APPLICATION_PROBLEM_JSON)
+                .body(new Document(
+                        "about:blank", problem.status.getReasonPhrase(), problem.status.value(), problem.getMessage()));
     }
 
     @ExceptionHandler

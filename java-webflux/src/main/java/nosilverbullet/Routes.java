@@ -33,7 +33,11 @@ class Routes implements WebFluxConfigurer, WebFluxRegistrations {
                 return chain.filter(exchange);
             }
             var begun = stats.begin();
-            return chain.filter(plain(exchange)).doFinally(signal -> stats.end(begun));
+            return chain.filter(plain(exchange)).doFinally(signal -> {
+                if (!Streaming.isSocket(exchange)) { // which is in flight until it closes
+                    stats.end(begun);
+                }
+            });
         };
     }
 
@@ -74,11 +78,13 @@ class Routes implements WebFluxConfigurer, WebFluxRegistrations {
 
         /** C31 before C32. */
         private static Problem refusal(Collection<RequestMappingInfo> infos, ServerWebExchange exchange) {
+            var path = exchange.getRequest().getPath().value();
             return infos.stream()
                     .filter(info -> info.getPatternsCondition().getMatchingCondition(exchange) != null)
                     .flatMap(info -> info.getMethodsCondition().getMethods().stream())
                     .findFirst()
-                    .map(method -> Problem.methodNotAllowed(method == RequestMethod.GET ? "GET, HEAD" : method.name()))
+                    .map(method -> Problem.methodNotAllowed(
+                            method == RequestMethod.GET && !path.equals("/ws") ? "GET, HEAD" : method.name()))
                     .orElseGet(() -> Problem.notFound("nothing is here"));
         }
     }

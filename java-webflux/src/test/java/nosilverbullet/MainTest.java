@@ -108,7 +108,19 @@ class MainTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"/", "/hello/", "/HELLO", "/nothing", "/books/", "/books/1/", "/error", "/favicon.ico"})
+    @ValueSource(
+            strings = {
+                "/",
+                "/hello/",
+                "/HELLO",
+                "/nothing",
+                "/books/",
+                "/books/1/",
+                "/error",
+                "/favicon.ico",
+                "/events/",
+                "/ws/"
+            })
     void unknownPathsAreNotFound(String path) throws Exception {
         assertProblem(get(path), 404, "Not Found", "nothing is here");
     }
@@ -121,6 +133,9 @@ class MainTest {
                 "OPTIONS, /hello, `GET, HEAD`",
                 "DELETE, /books/1, `GET, HEAD`",
                 "BREW, /stats, `GET, HEAD`",
+                "POST, /events?interval_ms=x, `GET, HEAD`",
+                "POST, /ws, GET",
+                "OPTIONS, /ws, GET",
                 "GET, /books, POST",
                 "OPTIONS, /books, POST",
             })
@@ -181,6 +196,7 @@ class MainTest {
                 "/compute?rounds=10000001, `rounds must be given once, as a whole number from 1 to 10000000`",
                 "/block?ms=1001&offload=x, `ms must be given once, as a whole number from 0 to 1000`",
                 "/block?ms=1&offload=TRUE, `offload must be given once, as false or true`",
+                "/events?interval_ms=9, `interval_ms must be given once, as a whole number from 10 to 60000`",
                 "/books/0, `id must be a whole number from 1 to 9007199254740991`",
                 "/books/9007199254740992, `id must be a whole number from 1 to 9007199254740991`",
             })
