@@ -1,8 +1,15 @@
 package nosilverbullet
 
+import org.springframework.http.HttpHeaders
+
 /** An error that is part of the contract (C31 to C39), thrown where it is found and answered by [Problems]. */
-class Problem private constructor(status: Int, title: String, detail: String, cause: Throwable? = null) :
-    RuntimeException(detail, cause, false, false) { // an answer, not a surprise: nobody reads its stack trace
+class Problem private constructor(
+    status: Int,
+    title: String,
+    detail: String,
+    cause: Throwable? = null,
+    val headers: Map<String, String> = emptyMap(),
+) : RuntimeException(detail, cause, false, false) { // an answer, not a surprise: nobody reads its stack trace
 
     /** RFC 9457, keys in the order of C30. */
     data class Document(val type: String, val title: String, val status: Int, val detail: String) : Answer
@@ -12,7 +19,12 @@ class Problem private constructor(status: Int, title: String, detail: String, ca
     companion object {
         fun notFound(detail: String) = Problem(404, "Not Found", detail)
 
-        fun methodNotAllowed() = Problem(405, "Method Not Allowed", "the method is not allowed here")
+        fun methodNotAllowed(allow: String) = Problem(
+            405,
+            "Method Not Allowed",
+            "the method is not allowed here",
+            headers = mapOf(HttpHeaders.ALLOW to allow),
+        )
 
         fun unsupportedMediaType() = Problem(415, "Unsupported Media Type", "the body must be application/json")
 
@@ -22,6 +34,14 @@ class Problem private constructor(status: Int, title: String, detail: String, ca
 
         fun unprocessableContent() =
             Problem(422, "Unprocessable Content", "name must be a string of 1 to 255 characters")
+
+        fun upgradeRequired() = Problem(
+            426,
+            "Upgrade Required",
+            "upgrade to a WebSocket",
+            // RFC 9110 asks for Connection beside Upgrade
+            headers = mapOf(HttpHeaders.UPGRADE to "websocket", HttpHeaders.CONNECTION to "Upgrade"),
+        )
 
         fun upstream(cause: Throwable? = null) = Problem(502, "Bad Gateway", "the upstream did not answer", cause)
 

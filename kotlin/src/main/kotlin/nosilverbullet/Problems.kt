@@ -1,7 +1,6 @@
 package nosilverbullet
 
 import org.slf4j.LoggerFactory
-import org.springframework.http.HttpHeaders
 import org.springframework.http.MediaType
 import org.springframework.http.ResponseEntity
 import org.springframework.web.HttpRequestMethodNotSupportedException
@@ -30,7 +29,7 @@ class Problems {
     fun wrongMethod(wrong: HttpRequestMethodNotSupportedException): ResponseEntity<Problem.Document> {
         // Spring knows that GET brings HEAD along, but does not say it
         val allowed = wrong.supportedMethods.orEmpty().joinToString(", ").replace("GET", "GET, HEAD")
-        return answer(Problem.methodNotAllowed()) { set(HttpHeaders.ALLOW, allowed) }
+        return answer(Problem.methodNotAllowed(allowed))
     }
 
     /** Null where nobody is there to be answered. */
@@ -38,10 +37,9 @@ class Problems {
     fun surprise(surprise: Exception): ResponseEntity<Problem.Document>? =
         if (DisconnectedClientHelper.isClientDisconnectedException(surprise)) null else ours(Problem.internal(surprise))
 
-    private fun answer(problem: Problem, more: HttpHeaders.() -> Unit = {}): ResponseEntity<Problem.Document> =
-        ResponseEntity
-            .status(problem.document.status)
-            .contentType(MediaType.APPLICATION_PROBLEM_JSON)
-            .headers(more)
-            .body(problem.document)
+    private fun answer(problem: Problem): ResponseEntity<Problem.Document> = ResponseEntity
+        .status(problem.document.status)
+        .contentType(MediaType.APPLICATION_PROBLEM_JSON)
+        .headers { it.setAll(problem.headers) }
+        .body(problem.document)
 }

@@ -22,8 +22,15 @@ class Routes(private val stats: Stats) :
     override fun doFilter(request: HttpServletRequest, response: HttpServletResponse, chain: FilterChain) {
         if (request.requestURI in UNCOUNTED) {
             chain.doFilter(plain(request), response)
-        } else {
-            stats.counted { chain.doFilter(plain(request), response) }
+            return
+        }
+        val begun = stats.begin()
+        try {
+            chain.doFilter(plain(request), response)
+        } finally {
+            if (response.status != HttpServletResponse.SC_SWITCHING_PROTOCOLS) { // a socket ends later
+                stats.end(begun)
+            }
         }
     }
 

@@ -10,15 +10,15 @@ class Stats {
     private val ended = LongAdder()
     private val busyNanos = LongAdder()
 
-    fun counted(request: () -> Unit) {
+    /** Returns what [end] wants. */
+    fun begin(): Long {
         begun.increment()
-        val since = System.nanoTime()
-        try {
-            request()
-        } finally {
-            busyNanos.add(System.nanoTime() - since)
-            ended.increment()
-        }
+        return System.nanoTime()
+    }
+
+    fun end(since: Long) {
+        busyNanos.add(System.nanoTime() - since)
+        ended.increment()
     }
 
     fun requests() = ended.sum()

@@ -13,10 +13,13 @@ import org.junit.jupiter.params.provider.CsvSource
 import org.junit.jupiter.params.provider.ValueSource
 import org.springframework.context.ConfigurableApplicationContext
 import java.io.ByteArrayInputStream
+import java.io.ByteArrayOutputStream
 import java.io.IOException
+import java.io.InputStream
 import java.net.InetAddress
 import java.net.InetSocketAddress
 import java.net.ServerSocket
+import java.net.Socket
 import java.net.URI
 import java.net.http.HttpClient
 import java.net.http.HttpRequest
@@ -24,11 +27,15 @@ import java.net.http.HttpRequest.BodyPublisher
 import java.net.http.HttpRequest.BodyPublishers
 import java.net.http.HttpResponse
 import java.net.http.HttpResponse.BodyHandlers
+import java.net.http.WebSocket
+import java.nio.ByteBuffer
 import java.nio.file.Path
 import java.time.Duration
+import java.util.concurrent.CompletionStage
 import java.util.concurrent.ConcurrentHashMap
 import java.util.concurrent.CountDownLatch
 import java.util.concurrent.Executors
+import java.util.concurrent.LinkedBlockingQueue
 import java.util.concurrent.Phaser
 import java.util.concurrent.TimeUnit
 import java.util.concurrent.atomic.AtomicInteger
@@ -45,6 +52,53 @@ private class Seen {
     val calls = AtomicInteger()
     val now = AtomicInteger()
     val peak = AtomicInteger()
+}
+
+/** What comes back on a socket: texts, buffers, "pong" and the code of a close. */
+private class EchoClient(http: HttpClient, port: Int) : WebSocket.Listener {
+    private val received = LinkedBlockingQueue<Any>()
+    private val text = StringBuilder()
+    private val binary = ByteArrayOutputStream()
+
+    val socket: WebSocket = http
+        .newWebSocketBuilder()
+        .buildAsync(URI.create("ws://127.0.0.1:$port/ws"), this)
+        .join()
+
+    fun next(): Any? = received.poll(PATIENCE.seconds, TimeUnit.SECONDS)
+
+    override fun onText(socket: WebSocket, part: CharSequence, last: Boolean): CompletionStage<*>? {
+        text.append(part)
+        if (last) {
+            received += text.toString()
+            text.clear()
+        }
+        socket.request(1)
+        return null
+    }
+
+    override fun onBinary(socket: WebSocket, part: ByteBuffer, last: Boolean): CompletionStage<*>? {
+        while (part.hasRemaining()) {
+            binary.write(part.get().toInt())
+        }
+        if (last) {
+            received += ByteBuffer.wrap(binary.toByteArray())
+            binary.reset()
+        }
+        socket.request(1)
+        return null
+    }
+
+    override fun onPong(socket: WebSocket, message: ByteBuffer): CompletionStage<*>? {
+        received += "pong"
+        socket.request(1)
+        return null
+    }
+
+    override fun onClose(socket: WebSocket, code: Int, reason: String): CompletionStage<*>? {
+        received += code
+        return null
+    }
 }
 
 /** The contract from the outside, with each way to overlap calls, the database away and a small upstream. */
@@ -239,8 +293,129 @@ class ServiceTest {
         assertThat(seen(BROKEN).calls.get() - before).isLessThan(1000)
     }
 
+    @Test
+    fun eventsComeUntilTheClientLeaves() { // C14, C4, C40
+        val port = ports.getValue("coroutines")
+        awaitInFlight(port, 0) // an answer may be here before its end is counted
+        val before = requests()
+        val answer = events(port, 10)
+        assertThat(answer.statusCode()).isEqualTo(200)
+        assertThat(answer.headers().firstValue("Content-Type")).hasValue("text/event-stream")
+        assertThat(answer.headers().firstValue("Cache-Control")).hasValue("no-store")
+        assertThat(answer.headers().firstValue("Content-Length")).isEmpty()
+        assertThat(answer.body().readNBytes(36).decodeToString())
+            .isEqualTo("data: 0\n\ndata: 1\n\ndata: 2\n\ndata: 3\n\n")
+        assertThat(stats(port)).contains("{\"requests_total\":$before,", "\"in_flight\":1,")
+        answer.body().close()
+        awaitInFlight(port, 0)
+        assertThat(requests()).isEqualTo(before + 1)
+
+        val head = send("HEAD", "/events?interval_ms=60000")
+        assertThat(head.statusCode()).isEqualTo(200)
+        assertThat(head.headers().firstValue("Content-Type")).hasValue("text/event-stream")
+        awaitInFlight(port, 0)
+    }
+
+    @Test
+    fun messagesComeBack() { // C15, C24, C4
+        val port = ports.getValue("coroutines")
+        val echo = EchoClient(client, port)
+        for (text in listOf("안녕 😀", "", "a".repeat(65_536), "é".repeat(32_768), "😀".repeat(16_384))) {
+            echo.socket.sendText(text, true).join()
+            assertThat(echo.next()).isEqualTo(text)
+        }
+        echo.socket.sendText("o", false).join()
+        echo.socket.sendText("ne", true).join()
+        assertThat(echo.next()).isEqualTo("one")
+        for (size in listOf(0, 1, 65_536)) {
+            echo.socket.sendBinary(ByteBuffer.allocate(size), true).join()
+            assertThat(echo.next()).isEqualTo(ByteBuffer.allocate(size))
+        }
+        echo.socket.sendPing(ByteBuffer.allocate(1)).join()
+        assertThat(echo.next()).isEqualTo("pong")
+        awaitInFlight(port, 1)
+        echo.socket.sendClose(WebSocket.NORMAL_CLOSURE, "").join()
+        assertThat(echo.next()).isEqualTo(1000)
+        awaitInFlight(port, 0)
+
+        val leaving = EchoClient(client, port)
+        awaitInFlight(port, 1)
+        leaving.socket.abort()
+        awaitInFlight(port, 0)
+    }
+
+    @Test
+    fun messagesThatAreTooLongClose() { // C24
+        val port = ports.getValue("coroutines")
+        for (text in listOf("a".repeat(65_537), "é".repeat(32_769), "a".repeat(1_000_000))) {
+            val echo = EchoClient(client, port)
+            echo.socket.sendText(text, true)
+            assertThat(echo.next()).isEqualTo(1009)
+        }
+        val echo = EchoClient(client, port)
+        echo.socket.sendBinary(ByteBuffer.allocate(40_000), false).join()
+        echo.socket.sendBinary(ByteBuffer.allocate(40_000), true)
+        assertThat(echo.next()).isEqualTo(1009)
+        awaitInFlight(port, 0)
+    }
+
+    @Test
+    fun aSocketNegotiatesNothingAndRefusesWhatIsNotUtf8() { // C24
+        val port = ports.getValue("coroutines")
+        val handshake = listOf(
+            "GET /ws HTTP/1.1",
+            "Host: test",
+            "Origin: http://elsewhere",
+            "Upgrade: websocket",
+            "Connection: keep-alive, Upgrade",
+            "Sec-WebSocket-Version: 13",
+            "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==",
+            "Sec-WebSocket-Extensions: permessage-deflate",
+            "Sec-WebSocket-Protocol: chat",
+        ).joinToString("") { "$it\r\n" } + "\r\n"
+        val textFf = byteArrayOf(0x81.toByte(), 0x81.toByte(), 0, 0, 0, 0, -1) // final, masked by zeros
+        Socket(InetAddress.getLoopbackAddress(), port).use { socket ->
+            socket.getOutputStream().write(handshake.encodeToByteArray())
+            val head = StringBuilder()
+            while (!head.endsWith("\r\n\r\n")) {
+                head.append(socket.getInputStream().read().toChar())
+            }
+            assertThat(head.toString())
+                .startsWith("HTTP/1.1 101 ")
+                .contains("s3pPLMBiTxaQ9kYGzzhZRbK+xOo=")
+                .doesNotContainIgnoringCase("Sec-WebSocket-Extensions")
+                .doesNotContainIgnoringCase("Sec-WebSocket-Protocol")
+            socket.getOutputStream().write(textFf)
+            val close = ByteBuffer.wrap(socket.getInputStream().readNBytes(4))
+            assertThat(close.get()).isEqualTo(0x88.toByte())
+            assertThat(close.getShort(2)).isEqualTo(1007.toShort())
+        }
+        awaitInFlight(port, 0)
+    }
+
+    @Test
+    fun withoutAnUpgradeThereIsNoSocket() { // C24
+        val answer = send("GET", "/ws")
+        isProblem(answer, 426, "Upgrade Required", "upgrade to a WebSocket")
+        assertThat(answer.headers().firstValue("Upgrade")).hasValue("websocket")
+        val head = send("HEAD", "/ws")
+        assertThat(head.statusCode()).isEqualTo(405)
+        assertThat(head.headers().firstValue("Allow")).hasValue("GET")
+    }
+
+    private fun events(port: Int, intervalMs: Int): HttpResponse<InputStream> =
+        client.send(request(port, "/events?interval_ms=$intervalMs").build(), BodyHandlers.ofInputStream())
+
+    private fun stats(port: Int): String = client.send(request(port, "/stats").build(), BodyHandlers.ofString()).body()
+
+    private fun awaitInFlight(port: Int, wanted: Int) {
+        while ("\"in_flight\":$wanted," !in stats(port)) {
+            Thread.sleep(1)
+        }
+    }
+
     @ParameterizedTest
-    @ValueSource(strings = ["/hello/", "/HELLO", "/", "/error", "/book", "/books/1/"])
+    @ValueSource(strings = ["/hello/", "/HELLO", "/", "/error", "/book", "/books/1/", "/events/", "/ws/"])
     fun unknownPathsAreNotFound(path: String) { // C20, C31
         for (method in listOf("GET", "POST", "OPTIONS", "PURGE")) {
             isProblem(send(method, path), 404, "Not Found", "nothing is here")
@@ -251,6 +426,9 @@ class ServiceTest {
     @CsvSource(
         "POST|/hello|GET, HEAD",
         "OPTIONS|/hello|GET, HEAD",
+        "POST|/events?interval_ms=x|GET, HEAD",
+        "POST|/ws|GET",
+        "OPTIONS|/ws|GET",
         "TRACE|/healthz|GET, HEAD",
         "DELETE|/books/1|GET, HEAD",
         "PURGE|/sleep|GET, HEAD",
@@ -265,7 +443,7 @@ class ServiceTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = ["/hello", "/sleep?ms=1", "/sleep", "/nowhere", "/readyz"])
+    @ValueSource(strings = ["/hello", "/sleep?ms=1", "/sleep", "/nowhere", "/readyz", "/events"])
     fun headIsGetWithoutABody(path: String) { // C21
         val get = send("GET", path)
         val head = send("HEAD", path)
@@ -294,6 +472,7 @@ class ServiceTest {
         "/compute?rounds=0|rounds must be given once, as a whole number from 1 to 10000000",
         "/fanout?mode=x&ms=x&calls=1001|calls must be given once, as a whole number from 1 to 1000",
         "/fanout?calls=1&ms=1&mode=both|mode must be given once, as concurrent or sequential",
+        "/events?interval_ms=9|interval_ms must be given once, as a whole number from 10 to 60000",
         "/books/0|id must be a whole number from 1 to 9007199254740991",
         "/books/x|id must be a whole number from 1 to 9007199254740991",
         "/books/9007199254740992|id must be a whole number from 1 to 9007199254740991",
@@ -387,11 +566,13 @@ class ServiceTest {
                 Thread.sleep(20)
             }
         }
+        val stream = events(port, 60_000)
+        val echo = EchoClient(client, port)
         val sleeping = client.sendAsync(request(port, "/sleep?ms=1000").build(), BodyHandlers.ofString())
-        while ("\"in_flight\":1" !in client.send(request(port, "/stats").build(), BodyHandlers.ofString()).body()) {
-            Thread.sleep(1)
-        }
+        awaitInFlight(port, 3)
         process.destroy()
+        assertThat(stream.body().readAllBytes().decodeToString()).isEqualTo("data: 0\n\n") // and a regular end
+        assertThat(echo.next()).isEqualTo(1001)
         assertThat(sleeping.get().body()).isEqualTo("""{"slept_ms":1000}""")
         assertThat(process.waitFor(8, TimeUnit.SECONDS)).isTrue()
         assertThat(process.exitValue()).isEqualTo(143)
