@@ -409,7 +409,9 @@ class ServiceTest {
     private fun stats(port: Int): String = client.send(request(port, "/stats").build(), BodyHandlers.ofString()).body()
 
     private fun awaitInFlight(port: Int, wanted: Int) {
+        val until = System.nanoTime() + PATIENCE.toNanos()
         while ("\"in_flight\":$wanted," !in stats(port)) {
+            assertThat(System.nanoTime()).describedAs("$wanted in flight").isLessThan(until)
             Thread.sleep(1)
         }
     }
