@@ -1,7 +1,7 @@
 // The one load script: everything about a cell comes as data in NSB_CELL (see bench/src/nsb/running/k6.py, which writes it).
 //
 // Window edges are absolute times that the harness uses too, so both read the same window. A request counts in the half in which its answer came; what starts
-// after the window is not sent. Latency in an open cell is measured from the schedule (intended start), so that a late generator cannot hide waiting (coordinated omission).
+// after the window is not sent. A whole load (cell.whole) begins with the window, all users at once, and every answer counts, however late it comes. Latency in an open cell is measured from the schedule (intended start), so that a late generator cannot hide waiting (coordinated omission).
 import http from 'k6/http';
 import exec from 'k6/execution';
 import { sleep } from 'k6';
@@ -19,6 +19,7 @@ const started = new Counter('nsb_started');
 const beside = new Trend('nsb_beside', true); // the heavier requests among those that are measured
 const failures = new Counter('nsb_failures');
 const wrong = new Counter('nsb_wrong_bodies');
+const moments = new Trend('nsb_moments', true); // of a whole load: when requests were sent and answered, after the window's opening
 const checked = new Counter('nsb_checked_bodies');
 const tooShort = new Counter('nsb_too_short'); // answered sooner than the hold: a cheat
 
@@ -41,7 +42,7 @@ export const options = {
   summaryTrendStats: ['count', 'avg', 'min', 'med', 'p(90)', 'p(99)', 'p(99.9)', 'max'],
   systemTags: [],
   noUsageReport: true,
-  noConnectionReuse: false,
+  noConnectionReuse: !cell.keep_alive,
   userAgent: 'nsb',
   dns: { ttl: 'inf' },
 };
@@ -53,7 +54,7 @@ if (cell.send !== null || cell.mix !== null) parameters.headers = checking.heade
 function phaseOf(now) {
   if (now < cell.window_from_ms) return tags.before;
   if (now < middle) return tags.h1;
-  return now < cell.window_to_ms ? tags.h2 : tags.after;
+  return now < cell.window_to_ms || cell.whole ? tags.h2 : tags.after;
 }
 
 // `*` in the expected body stands for any run of characters; at most one is used.
@@ -83,7 +84,9 @@ export default function () {
   const begin = Date.now();
   if (!open && exec.vu.iterationInScenario === 0 && cell.spread_ms > 0) {
     sleep(Math.max(0, firstStart(begin) - begin) / 1000);
-  } else if (begin >= cell.window_to_ms) {
+  } else if (cell.whole && begin < cell.window_from_ms) {
+    sleep((cell.window_from_ms - begin) / 1000);
+  } else if (begin >= cell.window_to_ms && !(cell.whole && cell.iterations !== null)) {
     if (!open) sleep(0.2);
     return;
   }
@@ -99,6 +102,10 @@ export default function () {
   const end = Date.now();
   const phase = phaseOf(end);
   started.add(1, phaseOf(start));
+  if (cell.whole) {
+    moments.add(start - cell.window_from_ms);
+    moments.add(end - cell.window_from_ms);
+  }
   if (response.status !== target.answer_status) {
     failures.add(1, phase);
     if (cell.model === 'closed' && response.status === 0) sleep(0.05); // a refused connection must not become a busy loop

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from nsb.claims import ArithmeticRule, Claim, Claims, Said
+from nsb.claims import ArithmeticRule, Claim, Claims, Ours, Reported, Said
 from nsb.load import ConfigurationError, load_claims
 from nsb.model import Registry
 
@@ -49,6 +49,7 @@ def test_sentences_are_in_both_languages_and_end(claims: Claims) -> None:
     said = [
         *(each for claim in claims.claims.values() for each in sentences(claim)),
         *(article.setup for article in claims.articles.values()),
+        *(each for article in claims.articles.values() for each in article.differs),
     ]
     for each in said:
         assert re.search(r"[가-힣]", each.ko), each
@@ -60,7 +61,41 @@ def test_sentences_are_in_both_languages_and_end(claims: Claims) -> None:
 
 @pytest.mark.parametrize("claim", TABLES)
 def test_the_articles_own_figures_are_reported(claims: Claims, claim: str) -> None:
-    assert TABLES[claim] <= {figure.value for figure in claims.claims[claim].reported}
+    """As a value, or told in the words of one: a rate is beside ours, its count and time are in brackets."""
+    figures = claims.claims[claim].reported
+    assert TABLES[claim] <= {figure.value for figure in figures} | {number for figure in figures for number in numbers(figure.what.en)}
+
+
+def numbers(text: str) -> set[float]:
+    return {float(number) for number in re.findall(r"\d+(?:\.\d+)?", text.replace(",", ""))}
+
+
+def test_a_rate_in_the_place_of_a_count_is_that_count_by_its_time(claims: Claims) -> None:
+    told = [(f.value, f.what.en) for claim in claims.claims.values() for f in claim.reported if f.unit == "requests/s" and " in " in f.what.en]
+    assert len(told) == 6
+    for value, what in told:
+        count, seconds = (float(part) for part in re.search(r"\(([\d,]+) in ([\d.]+) s\)", what.replace(",", "")).groups())  # type: ignore[union-attr]
+        assert value == round(count / seconds)
+
+
+def test_what_is_beside_an_articles_figure_is_of_its_own_load(claims: Claims, registry: Registry) -> None:
+    linked = [(claim.article, each.ours) for claim in claims.claims.values() for each in claim.reported if each.ours is not None]
+    assert {registry.scenarios[ours.scenario].article for _, ours in linked} == set("ABCDE")
+    assert all(registry.scenarios[ours.scenario].article == article for article, ours in linked)
+    used = {ours.scenario for _, ours in linked}
+    assert {s.id for s in registry.scenarios.values() if s.article} - used == set()
+
+
+@pytest.mark.parametrize(
+    ("unit", "link", "mistake"),
+    [
+        ("MiB", {"scenario": "a-hello", "contender": "java-pt", "metric": "throughput"}, "throughput cannot be told in MiB"),
+        ("ms", {"scenario": "a-hello", "contender": "java-pt", "metric": "p90", "other": "java-vt"}, "p90 cannot be told in ms"),
+    ],
+)
+def test_a_figure_and_ours_have_one_unit(unit: str, link: dict[str, str], mistake: str) -> None:
+    with pytest.raises(ValueError, match=mistake):
+        Reported(what=Said(en="a", ko="b"), value=1, unit=unit, ours=Ours.model_validate(link))
 
 
 def arithmetic(claims: Claims) -> Iterator[tuple[str, ArithmeticRule]]:
@@ -73,7 +108,7 @@ def test_arithmetic_uses_the_figures_that_are_reported(claims: Claims) -> None:
     for id_, rule in arithmetic(claims):
         claim = claims.claims[id_]
         texts = [text for said in sentences(claim) for text in (said.en, said.ko)] + [figure.what.en for figure in claim.reported]
-        told = {float(number) for text in texts for number in re.findall(r"\d+(?:\.\d+)?", text)} | {f.value for f in claim.reported}
+        told = {number for text in texts for number in numbers(text)} | {f.value for f in claim.reported}
         thousandth = {1000.0}  # ms in a second
         assert {*rule.over, *rule.under} - thousandth <= told, id_
 

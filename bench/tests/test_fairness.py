@@ -316,7 +316,7 @@ def test_a_contender_started_anew_with_another_setting_gets_no_cells(record: Rec
     runner.fair, runner.stage = record, SimpleNamespace(database=None)
     frozen: list[bool] = []
     process = SimpleNamespace(freeze=lambda: frozen.append(True))
-    contender = SimpleNamespace(id="go")
+    contender = SimpleNamespace(id="go", heap_mib=1024)
     running: Any = SimpleNamespace(
         contender=contender, process=process, ask=lambda: None, ready_s=0.1, ready_cpu_s=0.1, ready_mib=1.0, age_s=0.2, manifest=None
     )

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from nsb.model import Frozen, Limit, Metric, Profile
+from nsb.model import METRIC_UNITS, Frozen, Limit, Metric, Profile
 
 SCHEMA = 1
 """The version of claims.json."""
@@ -41,6 +41,25 @@ class Article(Frozen):
     title: Said
     setup: Said
     """What they measured on and how."""
+    differs: list[Said] = []
+    """What is another thing where the project repeats its load, and so explains another figure."""
+
+
+class Ours(Frozen):
+    """What of a run that repeats an article's load stands beside a figure of the article."""
+
+    scenario: Name
+    contender: Name
+    metric: Metric
+    other: Name | None = None
+    """The figure is contender ÷ other, round by round."""
+
+    def scale(self, unit: str) -> float | None:
+        """By what the metric is multiplied to be in the article's unit; None where that cannot be."""
+        if self.other is not None:
+            return 1.0 if unit == "×" else None
+        own = METRIC_UNITS[self.metric].split(" ")[-1]
+        return 1.0 if own == unit else 0.001 if (own, unit) == ("ms", "s") else None
 
 
 class Reported(Frozen):
@@ -50,6 +69,13 @@ class Reported(Frozen):
     value: float
     unit: str
     """As it is printed: requests/s, ms, MiB, threads, ×."""
+    ours: Ours | None = None
+
+    @model_validator(mode="after")
+    def _same_unit(self) -> Reported:
+        if self.ours is not None and self.ours.scale(self.unit) is None:
+            raise ValueError(f"{self.ours.metric} cannot be told in {self.unit}")
+        return self
 
 
 class RatioRule(Frozen):
@@ -165,6 +191,16 @@ Rule = Annotated[
 ]
 
 
+MeasuredRule = RatioRule | MarginRule | FigureRule | CapRule | LimitRule | SlopeRule
+"""Rules about one scenario of a run."""
+
+
+def contenders_of(rule: Rule) -> list[str]:
+    """That the rule names, in its order."""
+    sides = [getattr(rule, side) for side in ("contender", "other") if hasattr(rule, side)]
+    return [*sides, *getattr(rule, "contenders", [])]
+
+
 class Aside(Frozen):
     """Something beside the claim that data may show. It decides nothing."""
 
@@ -195,6 +231,12 @@ class Claim(Frozen):
         if not self.id.startswith(self.article):
             raise ValueError(f"id must begin with the article's letter {self.article}")
         return self
+
+    @property
+    def rules(self) -> list[tuple[Rule, Profile | None]]:
+        """Of the claim and all its asides, with the profile that alone can tell."""
+        asides = [(rule, aside.profile) for aside in (*self.instead, *self.also) for rule in aside.parts]
+        return [*((rule, self.profile) for rule in self.parts), *asides]
 
 
 class Claims(Frozen):

@@ -8,6 +8,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Any, NoReturn
@@ -53,10 +54,11 @@ app = typer.Typer(add_completion=False, no_args_is_help=True, pretty_exceptions_
 console = Console(highlight=False, width=None if sys.stdout.isatty() else 110)
 errors = Console(stderr=True, highlight=False, soft_wrap=True)
 
-Tier = Annotated[str, typer.Option(help="smoke, standard, publish (bench/scenarios.toml)")]
+Tier = Annotated[str, typer.Option(help="smoke, standard, publish, article (bench/scenarios.toml)")]
 Contenders = Annotated[str, typer.Option(help="default, all, or ids with commas between")]
 Scenarios = Annotated[str, typer.Option(help="default, all, or ids with commas between")]
 Twin = Annotated[str | None, typer.Option(help="the contender that is started twice (A/A), or none")]
+Articles = Annotated[str | None, typer.Option(help="tier article: whose claims and loads, letters with commas between; default: all")]
 Rounds = Annotated[int | None, typer.Option(min=1, help="instead of the tier's number")]
 Seed = Annotated[int | None, typer.Option(min=0, help="draws the order; recorded in the run")]
 ProfileOption = Annotated[str | None, typer.Option("--profile", help="1cpu or ncpu; default: 1cpu below 4 cores")]
@@ -121,9 +123,11 @@ def bench_all(
     database_url: DatabaseUrl = None,
     order: OrderOption = "auto",
     noisy: Noisy = False,
+    articles: Articles = None,
 ) -> None:
     """Measure every default contender under every scenario and print the one table."""
-    _bench(context, tier, contenders, scenarios, runner, rounds, seed, twin, profile, out, resume, database_url, order, noisy)
+    asked = _Asked(tier, contenders, scenarios, rounds, seed, profile, twin, articles)
+    _bench(context, asked, runner, out, resume, database_url, order, noisy)
 
 
 @app.command("bare")
@@ -137,7 +141,7 @@ def bare(
 ) -> None:
     """What /hello costs in CPU beside a bare program of the same framework, at the same rate on one core."""
     registry = load(ROOT / "bench")
-    plan = _plan(registry, "smoke", ",".join(contenders or ["default"]), scenario or "default", None, 0, "1cpu")
+    plan = _plan(registry, _Asked("smoke", ",".join(contenders or ["default"]), scenario or "default", seed=0, profile="1cpu"))
     asked = [s for s in plan.scenarios if s.path == "/hello" and s.model == "open"]
     if not asked:
         raise ConfigurationError([f"--scenario: {scenario or 'none'!r} is not an open scenario of /hello"])
@@ -178,21 +182,17 @@ def bench(
     database_url: DatabaseUrl = None,
     order: OrderOption = "auto",
     noisy: Noisy = False,
+    articles: Articles = None,
 ) -> None:
     """The same for one contender."""
-    _bench(context, tier, contender, scenarios, runner, rounds, seed, twin, profile, out, resume, database_url, order, noisy)
+    asked = _Asked(tier, contender, scenarios, rounds, seed, profile, twin, articles)
+    _bench(context, asked, runner, out, resume, database_url, order, noisy)
 
 
 def _bench(
     context: typer.Context,
-    tier: str,
-    contenders: str,
-    scenarios: str,
+    asked: _Asked,
     runner: str,
-    rounds: int | None,
-    seed: int | None,
-    twin: str | None,
-    profile: str | None,
     out: Path | None,
     resume: Path | None,
     database_url: str | None,
@@ -219,8 +219,9 @@ def _bench(
         order = before["plan"].get("order", "scenario")
         out = resume
     else:
-        plan = _plan(registry, tier, contenders, scenarios, rounds, seed, profile, twin)
+        plan = _plan(registry, asked)
         ground = runners.asked_of(runner, work, plan.contenders, plan.workers, _say)
+        order = "contender" if order == "auto" and plan.tier.one_at_a_time else order
     folder = out or ROOT / "bench" / "out" / f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{host.facts(ROOT)['name']}"
     if resume is None and (folder / "cells.jsonl").exists():
         raise ConfigurationError([f"--out: {folder} already holds a run; go on with --resume {folder}, or name another folder"])
@@ -235,7 +236,7 @@ def _known_runner(runner: str) -> None:
 def _refuse_other_plan(context: typer.Context, folder: Path, run: dict[str, Any]) -> None:
     """A resumed run keeps its plan: an option that would change it is not passed over in silence. Raises ConfigurationError."""
     mistakes, old = [], run["plan"]
-    for name in ("tier", "contenders", "scenarios", "rounds", "seed", "twin", "profile", "order", "out"):
+    for name in ("tier", "contenders", "scenarios", "rounds", "seed", "twin", "profile", "order", "out", "articles"):
         source = context.get_parameter_source(name)
         if source is not None and source.name == "COMMANDLINE":
             mistakes.append(f"--{name}: the run in {folder} keeps its own; leave it out with --resume")
@@ -279,7 +280,7 @@ def _run(
     _tell_left_out(left_out)
     if not runnable:
         raise Refused("No contender can run on this machine; ./justw doctor says what is missing.")
-    arranged = session.arrange(order, [registry.contenders[name] for name in runnable], plan.workers, _say)
+    arranged = session.arrange(order, [plan.largest(registry.contenders[name]) for name in runnable], plan.workers, _say)
     measured_from = time.monotonic()
     asked = [registry.contenders[name] for name in runnable]
     with ground.stage(plan.profile, plan.workers, asked, folder, database_url, _say) as stage:
@@ -297,6 +298,8 @@ def _run(
             plan.seed,
             plan.rounds,
             arranged,
+            plan.asked,
+            plan.articles,
         )
         _tell_unsupported(plan)
         checked = preflight.run(plan, stage, k6_program, folder, noisy, _say)
@@ -335,7 +338,11 @@ def _run(
     console.print(
         f"Build {build_wall:.0f} s; measured in {wall / 60:.1f} minutes, announced {announced / 60:.1f}, retries {retries_s:.0f} s"
     )
-    missing = [e for e in written.table.entries if e.status != "unsupported" and e.rounds_valid + e.rounds_censored < plan.rounds]
+    missing = [
+        e
+        for e in written.table.entries
+        if e.status not in ("unsupported", "not asked") and e.rounds_valid + e.rounds_censored < plan.rounds
+    ]
     _tell_left_out(left_out)
     for entry in missing:
         counting = f"{entry.rounds_valid + entry.rounds_censored} of {plan.rounds} rounds count"
@@ -376,8 +383,10 @@ def _tell_without_picture(folder: Path) -> None:
 
 
 def _size(plan: plans.Plan) -> str:
-    """`84 cells: 7 contenders × 12 scenarios × 1 round`."""
+    """`84 cells: 7 contenders × 12 scenarios × 1 round`, or `84 cells: 14 pairs of …` where not all are asked all."""
     product = {"contender": len(plan.contenders), "scenario": len(plan.scenarios), "round": plan.rounds}
+    if len(plan.pairs) < len(plan.contenders) * len(plan.scenarios):
+        return f"{words.count(plan.cells, 'cell')}: {len(plan.pairs)} pairs of contender and scenario × {words.count(plan.rounds, 'round')}"
     return f"{words.count(plan.cells, 'cell')}: " + " × ".join(words.count(number, noun) for noun, number in product.items())
 
 
@@ -396,7 +405,10 @@ def _pointless(plan: plans.Plan) -> dict[str, str]:
     """Contenders of which this plan could tell nothing, and why."""
     found: dict[str, str] = {}
     for contender in plan.contenders:
-        whys = [contender.why_not(scenario) for scenario in plan.scenarios]
+        whys = [contender.why_not(scenario) for scenario in plan.scenarios if plan.asks(contender, scenario)]
+        if not whys:
+            found[contender.id] = "none of these scenarios is for it"
+            continue
         why = whys[0] if None not in whys else contender.nothing_of_its_own(plan.workers)
         if why is not None:
             found[contender.id] = why
@@ -452,16 +464,21 @@ def _profile(text: str | None) -> Profile:
     raise ConfigurationError([f"--profile: {text!r} is not one of 1cpu, ncpu"])
 
 
-def _plan(
-    registry: Registry,
-    tier: str,
-    contenders: str,
-    scenarios: str,
-    rounds: int | None,
-    seed: int | None,
-    profile: str | None,
-    twin: str | None = "none",
-) -> plans.Plan:
+@dataclass(frozen=True)
+class _Asked:
+    """What the command line says of a plan."""
+
+    tier: str
+    contenders: str = "default"
+    scenarios: str = "default"
+    rounds: int | None = None
+    seed: int | None = None
+    profile: str | None = None
+    twin: str | None = "none"
+    articles: str | None = None
+
+
+def _plan(registry: Registry, asked: _Asked) -> plans.Plan:
     """Raises ConfigurationError with every wrong option at once."""
     mistakes: list[str] = []
 
@@ -472,24 +489,38 @@ def _plan(
             mistakes.extend(error.mistakes)
             return []
 
-    originals = [c.id for c in registry.contenders.values() if c.copy_of is None]
-    who = collect("--contenders", contenders, registry.contenders, [c.id for c in registry.contenders.values() if c.default], originals)
-    usual = [s.id for s in registry.scenarios.values() if s.default and tier not in s.not_in]
-    what = collect("--scenarios", scenarios, registry.scenarios, usual)
-    try:
-        who = plans.with_twin(who, registry, twin)
-    except KeyError:
-        mistakes.append(f"--twin: {twin!r} is not one of the run's contenders ({', '.join(who)}), nor none")
-    collect("--tier", tier, registry.tiers, [])
     placed: Profile = "1cpu"
     try:
-        placed = _profile(profile)
+        placed = _profile(asked.profile)
     except ConfigurationError as error:
         mistakes.extend(error.mistakes)
+    collect("--tier", asked.tier, registry.tiers, [])
+    tier = registry.tiers.get(asked.tier)
+    cast: dict[str, list[str]] | None = None
+    letters: list[str] = []
+    usual = [s.id for s in registry.scenarios.values() if s.default and asked.tier in s.tiers]
+    default = [c.id for c in registry.contenders.values() if c.default]
+    if tier is not None and tier.by_claims:
+        claims = load_claims(ROOT / "bench", registry)
+        letters = collect("--articles", asked.articles or "all", claims.articles, [])
+        cast = plans.by_claims(claims, registry, letters, placed)
+        usual = list(cast)
+    elif asked.articles is not None:
+        mistakes.append(f"--articles: belongs to --tier article; {asked.tier} asks all contenders the same")
+    what = collect("--scenarios", asked.scenarios, registry.scenarios, usual)
+    if cast is not None:
+        default = [name for name in registry.contenders if any(name in cast.get(scenario, []) for scenario in what)]
+    originals = [c.id for c in registry.contenders.values() if c.copy_of is None]
+    who = collect("--contenders", asked.contenders, registry.contenders, default, originals)
+    try:
+        who = plans.with_twin(who, registry, asked.twin)
+    except KeyError:
+        mistakes.append(f"--twin: {asked.twin!r} is not one of the run's contenders ({', '.join(who)}), nor none")
     if mistakes:
         raise ConfigurationError(mistakes)
     workers = len(host.placement(placed).service)
-    return plans.make(registry, tier, who, what, placed, workers, session.seed_from_clock() if seed is None else seed, rounds)
+    seed = session.seed_from_clock() if asked.seed is None else asked.seed
+    return plans.make(registry, asked.tier, who, what, placed, workers, seed, asked.rounds, asked=cast, articles=letters)
 
 
 def _resumed(work: Workshop, run: dict[str, Any], folder: Path) -> tuple[plans.Plan, runners.Runner]:
@@ -507,6 +538,8 @@ def _resumed(work: Workshop, run: dict[str, Any], folder: Path) -> tuple[plans.P
         old["workers"],
         old["seed"],
         old["rounds"],
+        asked=old.get("asked"),
+        articles=old.get("articles", []),
     )
     ground = runners.asked_of(run.get("runner", "native"), work, plan.contenders, plan.workers, _say)
     _refuse_differences(run, ground.standing(plan), folder)
@@ -538,11 +571,12 @@ def show_plan(
     seed: Seed = None,
     twin: Twin = None,
     profile: ProfileOption = None,
+    articles: Articles = None,
 ) -> None:
     """What would run, how long it takes, and what it could detect."""
     registry = load(ROOT / "bench")
     _known_runner(runner)
-    plan = _plan(registry, tier, contenders, scenarios, rounds, seed, profile, twin)
+    plan = _plan(registry, _Asked(tier, contenders, scenarios, rounds, seed, profile, twin, articles))
     ground = runners.asked_of(runner, workshop(ROOT, registry), plan.contenders, plan.workers, _say)
     console.print(f"Tier {plan.tier_name}: {plan.tier.why}", markup=False)
     console.print(
@@ -560,12 +594,16 @@ def show_plan(
     for scenario in plan.scenarios:
         load_ = f"{scenario.rate_for(plan.workers)}/s open" if scenario.model == "open" else f"{scenario.vus} users closed"
         t = plan.timing(scenario)
-        console.print(f"  {scenario.id:18} {load_:18} settle {t.settle_s:4.1f} s, window {t.window_s:4.1f} s, cell {t.total_s:4.1f} s")
+        cells = [plan.cell_s(contender, scenario) for contender, of in plan.pairs if of is scenario]
+        longest = f"up to {max(cells):.0f}" if cells and max(cells) > t.total_s else f"{t.total_s:4.1f}"
+        window = "the whole load" if t.whole else f"settle {t.settle_s:4.1f} s, window {t.window_s:4.1f} s"
+        console.print(f"  {scenario.id:18} {load_:18} {window}, cell {longest} s")
     _tell_unsupported(plan)
     for number, row in enumerate(plan.rows, 1):
         console.print(f"  round {number}: {', '.join(row)}", markup=False)
     try:
-        _, why = plans.order_for("auto", plan.contenders, plan.workers, host.memory_available_mib())
+        order = "contender" if plan.tier.one_at_a_time else "auto"
+        _, why = plans.order_for(order, [plan.largest(c) for c in plan.contenders], plan.workers, host.memory_available_mib())
     except ValueError as error:
         why = str(error)
     if why:
@@ -592,7 +630,7 @@ def conform(
     """The contract, rule by rule, against live services; then all contenders against each other."""
     registry = load(ROOT / "bench")
     _known_runner(runner)
-    plan = _plan(registry, "smoke", ",".join(contenders) if contenders else "default", "default", None, 0, profile)
+    plan = _plan(registry, _Asked("smoke", ",".join(contenders) if contenders else "default", seed=0, profile=profile))
     work = workshop(ROOT, registry)
     ground = runners.asked_of(runner, work, plan.contenders, plan.workers, _say)
     there, left_out = _built(ground, plan)
@@ -764,7 +802,7 @@ def up(
 ) -> None:
     """One service with its database and upstream, to try by hand; Ctrl-C stops all."""
     registry = load(ROOT / "bench")
-    plan = _plan(registry, "smoke", contender, "default", None, 0, profile)
+    plan = _plan(registry, _Asked("smoke", contender, seed=0, profile=profile))
     _known_runner(runner)
     chosen_ = plan.contenders[0]
     ground = runners.asked_of(runner, workshop(ROOT, registry), [chosen_], plan.workers, _say)

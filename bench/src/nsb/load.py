@@ -11,7 +11,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from nsb.analysis.fairness import DECLARED
-from nsb.claims import Article, CapRule, Claim, Claims, Name, Rule, SlopeRule
+from nsb.claims import Article, CapRule, Claim, Claims, Name, Ours, Rule, SlopeRule, contenders_of
 from nsb.model import Contender, Frozen, Registry, Scenario, Service, Tier, Tool, tools_named, twin_id
 
 T = TypeVar("T")
@@ -141,8 +141,10 @@ def _references(registry: Registry, root: Path) -> list[str]:
             mistakes.append(f"{where}.folder: there is no folder {service.folder}/")
         mistakes += [f"{where}.sources: there is no folder {folder}/" for folder in service.sources if not (root / folder).is_dir()]
     for scenario in registry.scenarios.values():
-        unknown = [tier for tier in scenario.not_in if tier not in registry.tiers]
-        mistakes += [f"scenarios.toml: scenario[{scenario.id}].not_in: no tier is named {tier}" for tier in unknown]
+        where = f"scenarios.toml: scenario[{scenario.id}]"
+        if "tiers" in scenario.model_fields_set:
+            mistakes += [f"{where}.tiers: no tier is named {tier}" for tier in scenario.tiers if tier not in registry.tiers]
+        mistakes += [f"{where}.contenders: no contender is named {name}" for name in scenario.contenders if name not in registry.contenders]
     for contender in registry.contenders.values():
         where = f"contenders.toml: contender[{contender.id}]"
         mistakes += [f"{where}.run: no tool is named {tool}" for tool in contender.tools if tool not in registry.tools]
@@ -217,20 +219,17 @@ def _rules(claim: Claim) -> Iterator[tuple[str, Rule]]:
     return ((f"{place}parts.{number}", rule) for place, rules in places for number, rule in enumerate(rules))
 
 
-def _contenders(rule: Rule) -> list[str]:
-    """That the rule names, in its order."""
-    sides = [getattr(rule, side) for side in ("contender", "other") if hasattr(rule, side)]
-    return [*sides, *getattr(rule, "contenders", [])]
-
-
 def _claim_mistakes(claim: Claim, articles: object, awaited: _Awaited, registry: Registry) -> Iterator[str]:
     """What a claim names must be there or awaited, and what a rule asks for must be what its scenario measures."""
     where = f"claims.toml: claim[{claim.id}]"
     if isinstance(articles, dict) and claim.article not in articles:
         yield f"{where}.article: no article is named {claim.article}"
     proper = {contender.id for contender in registry.contenders.values() if contender.copy_of is None}
+    for number, each in enumerate(claim.reported):
+        if each.ours is not None:
+            yield from (f"{where}.reported.{number}.ours: {mistake}" for mistake in _not_there(each.ours, registry))
     for key, rule in _rules(claim):
-        names = _contenders(rule)
+        names = contenders_of(rule)
         scenario: str | None = getattr(rule, "scenario", None)
         yield from (
             f"{where}.{key}: no contender is named {name}" for name in names if name not in proper and name not in awaited.contenders
@@ -240,6 +239,18 @@ def _claim_mistakes(claim: Claim, articles: object, awaited: _Awaited, registry:
             yield from (f"{where}.{key}: {mistake}" for mistake in _misfits(rule, registry.scenarios[scenario]))
         elif scenario is not None and scenario not in awaited.scenarios:
             yield f"{where}.{key}.scenario: no scenario is named {scenario}"
+
+
+def _not_there(ours: Ours, registry: Registry) -> Iterator[str]:
+    """What a repeated figure names must be measured by the scenario that repeats it."""
+    scenario = registry.scenarios.get(ours.scenario)
+    if scenario is None:
+        yield f"no scenario is named {ours.scenario}"
+        return
+    names = [ours.contender, *([ours.other] if ours.other else [])]
+    yield from (f"{name} is not among the contenders of {scenario.id}" for name in names if name not in scenario.contenders)
+    if ours.metric == "duration" and scenario.whole is None:
+        yield f"{scenario.id} is no load with an end"
 
 
 def _misfits(rule: Rule, scenario: Scenario) -> Iterator[str]:
@@ -271,7 +282,7 @@ def _arrived(awaited: _Awaited, registry: Registry) -> Iterator[str]:
 def _unused(claims: Mapping[str, Claim], awaited: _Awaited) -> Iterator[str]:
     """What no claim names is not awaited."""
     rules = [rule for claim in claims.values() for _, rule in _rules(claim)]
-    used = {name for rule in rules for name in (*_contenders(rule), getattr(rule, "scenario", None))}
+    used = {name for rule in rules for name in (*contenders_of(rule), getattr(rule, "scenario", None))}
     for kind, names in awaited:
         yield from (f"claims.toml: awaited.{kind}: {name} is named by no claim: take it off" for name in names if name not in used)
 

@@ -19,16 +19,19 @@ Profile = Literal["1cpu", "ncpu"]
 Status = Literal["valid", "censored", "invalid", "failed", "unsupported"]
 Limit = Literal["offered", "cpu", "threads", "loop", "carriers", "pool", "database", "upstream", "generator"]
 Headline = Literal["cpu", "throughput", "p50", "p99", "memory"]
-Metric = Literal["cpu", "throughput", "capacity", "p50", "p90", "p99", "memory", "memory_peak", "threads"]
-"""What claims are about: the headlines, and more of a cell. Capacity: throughput, by the second generator where k6 was full."""
+Metric = Literal["cpu", "throughput", "capacity", "p50", "p90", "p99", "max", "duration", "memory", "memory_peak", "threads"]
+"""What claims are about: the headlines, and more of a cell. Capacity: throughput, by the second generator where k6 was full.
+Duration: of a load as a whole, from its first request to its last answer."""
 LATENCIES: frozenset[Metric] = frozenset({"p50", "p90", "p99"})
 METRIC_UNITS: dict[Metric, str] = {
     "cpu": "CPU µs/request", "throughput": "requests/s", "capacity": "requests/s", "p50": "p50 ms", "p90": "p90 ms", "p99": "p99 ms",
-    "memory": "KiB/request", "memory_peak": "MiB", "threads": "threads",
+    "max": "max ms", "duration": "s", "memory": "KiB/request", "memory_peak": "MiB", "threads": "threads",
 }  # fmt: skip
 Role = Literal["service", "generator", "database", "upstream"]
 
 POOL_SIZE = 150
+HEAP_MIB = 1024
+"""Of every JVM (C66), where an article's own load asks for no other one."""
 SERVER_THREADS = 200
 ENDPOINTS = (
     "/healthz", "/readyz", "/runtime", "/stats", "/hello", "/sleep", "/sleep-query", "/slow-query", "/books", "/fanout",
@@ -172,6 +175,8 @@ class Contender(Frozen):
     """Setting of the fairness manifest → why this contender has another value than the others, on purpose."""
     breaks: dict[str, str] = {}
     """Check of the contract ("C8 its title", as `just conform` prints it) → why this contender, by what it stands for, does not keep it."""
+    heap_mib: int = Field(default=HEAP_MIB, gt=0)
+    """What {heap} stands for in its run command."""
     memory_mib: int = Field(default=1024, gt=0)
     """What is set aside for it, or for each of its worker processes: generously above its measured peak, so that a run never swaps."""
     twinned: bool = False
@@ -194,6 +199,10 @@ class Contender(Frozen):
     def endpoints(self) -> Sequence[str]:
         """What its service answers."""
         return (*(ENDPOINTS if self.only is None else self.only.endpoints), *self.extra)
+
+    def is_asked(self, scenario: Scenario) -> bool:
+        """Whether the scenario is for it, or for what it is a copy of."""
+        return not scenario.contenders or (self.copy_of or self.id) in scenario.contenders
 
     def why_not(self, scenario: Scenario) -> str | None:
         """Why it cannot run a scenario; None where it can."""
@@ -221,7 +230,12 @@ class Contender(Frozen):
 
     def reserve_mib(self, granted: int) -> int:
         """Memory to set aside for it (MiB)."""
-        return self.memory_mib * (self.workers(granted) if self.worker_processes else 1)
+        return (self.memory_mib + self.heap_mib - HEAP_MIB) * (self.workers(granted) if self.worker_processes else 1)
+
+    def with_heap(self, heap_mib: int | None) -> Contender:
+        """The same with another heap, where it has one to be set."""
+        has_one = heap_mib is not None and any("{heap}" in part for part in self.run)
+        return self.model_copy(update={"heap_mib": heap_mib}) if has_one else self
 
 
 class Beside(Frozen):
@@ -233,6 +247,23 @@ class Beside(Frozen):
     hold_ms: int = Field(gt=0)
     every: int = Field(ge=2)
     """Each so-manieth arrival is one of these."""
+
+
+class Whole(Frozen):
+    """A load as an article's generator made it: all users begin at once, and its figures count the drain (METHODOLOGY.md, Articles)."""
+
+    send_s: float | None = Field(default=None, gt=0)
+    """For so long the users send; then what is under way is waited for."""
+    requests: int | None = Field(default=None, gt=0)
+    """Or so many requests in all."""
+    keep_alive: bool = True
+    """False: a connection for each request, as `ab` makes them by itself."""
+
+    @model_validator(mode="after")
+    def _one_end(self) -> Whole:
+        if (self.send_s is None) == (self.requests is None):
+            raise ValueError("a load ends by exactly one of send_s and requests")
+        return self
 
 
 class Scenario(Frozen):
@@ -265,9 +296,19 @@ class Scenario(Frozen):
     beside: Beside | None = None
     """Heavier requests among the light ones, which alone are in the latencies."""
     headline: Headline
+    whole: Whole | None = None
+    """A load that ends, measured from its first request to its last answer, where it is no window of one that goes on."""
+    article: str | None = Field(default=None, pattern=r"^[A-Z]$")
+    """Whose own load it is."""
+    article_window_s: float | None = Field(default=None, gt=0)
+    """How long the article sent: the window of an open scenario that repeats it."""
+    heap_mib: int | None = Field(default=None, gt=0)
+    """Of every JVM under it, where the article says what it had."""
+    contenders: list[str] = []
+    """Whom it is asked of; everybody where it names none."""
     default: bool = True
-    not_in: list[str] = []
-    """Tiers in which it is no default scenario, for their time."""
+    tiers: list[str] = ["smoke", "standard", "publish"]
+    """In which it is a default scenario."""
     check: bool = False
     """Part of the short run of `just test`."""
 
@@ -280,6 +321,12 @@ class Scenario(Frozen):
             raise ValueError("a closed scenario has no rate: its users set it")
         if self.body.count("*") > 1:
             raise ValueError("body may hold one * at the most")
+        if self.whole is not None and (self.model == "open" or self.levels):
+            raise ValueError("whole needs a closed scenario without levels: its users make the load")
+        if self.whole is not None and self.whole.requests is not None and self.hold_ms == 0:
+            raise ValueError("so many requests need a hold: without one nobody knows how long they take at the least")
+        if self.article_window_s is not None and (self.model == "closed" or self.levels):
+            raise ValueError("article_window_s needs an open scenario without levels")
         if self.beside is not None and (self.model == "closed" or self.ids or self.method != "GET"):
             raise ValueError("beside needs an open scenario of plain GETs: its users must not wait for what is beside them")
         if bool(self.levels) != (self.headline == "memory"):
@@ -313,7 +360,7 @@ class Scenario(Frozen):
     def measured_again(self) -> bool:
         """Whether the second generator can drive it where k6 is the limit: one plain closed request whose answer has one known length."""
         same = self.method == "GET" and self.send is None and self.ids == 0 and "*" not in self.body
-        return self.model == "closed" and self.hold_ms == 0 and same
+        return self.model == "closed" and self.hold_ms == 0 and self.whole is None and same
 
     @property
     def servers(self) -> int:
@@ -324,6 +371,18 @@ class Scenario(Frozen):
         """How long what was sent may wait in a contender whose workers each hold keeps to itself, if it may be one (s)."""
         return self.vus * self.hold_ms / 1000 / contender.workers(granted) if self.holds and contender.blocked_by else 0.0
 
+    def load_s(self, contender: Contender) -> float:
+        """What a load as a whole takes beyond its least where the declared stations cap it, its drain included (s); 0 of other loads.
+
+        Server threads cap whoever has nothing else that a blocking call occupies, and threads for calls whoever has them.
+        """
+        if self.whole is None or self.hold_ms == 0:
+            return 0.0
+        stations = [self.vus, *([POOL_SIZE] if self.holds == "pool" else []), *([SERVER_THREADS] if contender.blocked_by is None else [])]
+        stations += [max(1, contender.call_threads // self.calls)] if contender.call_threads is not None else []
+        hold = self.hold_ms / 1000
+        return (self.whole.requests / min(stations) - 1) * hold if self.whole.requests is not None else self.vus / min(stations) * hold
+
     @property
     def slowest_answer_s(self) -> float:
         """N·hold/servers: how long a user of a closed scenario waits where the smallest station is the cap (s)."""
@@ -332,6 +391,10 @@ class Scenario(Frozen):
 
 class Tier(Frozen):
     why: str
+    by_claims: bool = False
+    """By default it runs what the claims of the articles name, each scenario with those contenders alone, and the articles' own loads."""
+    one_at_a_time: bool = False
+    """Contender by contender, whatever memory there is."""
     rounds: int = Field(gt=0)
     warm_requests: int = Field(gt=0)
     """What every start of a contender answers before its first cell."""
@@ -360,11 +423,15 @@ class Registry(Frozen):
 # --- times of a cell ------------------------------------------------------------------------------------------------
 
 
+BOOT_S, BOOT_PER_VU_S = 0.9, 0.0008
+"""k6 needs about 0.7 s before its first request, and more where all its users must be there for it (s)."""
+
+
 class Timing(Frozen):
     """The phases of one cell, in seconds from the start of k6."""
 
-    boot_s: float = 0.9
-    """k6 needs about 0.7 s before its first request."""
+    boot_s: float = BOOT_S
+    """Before k6's first request."""
     spread_s: float
     settle_s: float
     window_s: float
@@ -374,6 +441,8 @@ class Timing(Frozen):
     """The same load once more by the second generator, announced wherever k6 may be the limit."""
     level_s: float = 0.0
     """How long a ladder stands on each level; 0 where there is none."""
+    whole: bool = False
+    """The window is the load itself: `window_s` is what it takes at the least, and it ends when the last answer has come."""
 
     @property
     def total_s(self) -> float:
@@ -399,6 +468,10 @@ SECOND_TAIL_S = 0.3
 def timing(scenario: Scenario, tier: Tier) -> Timing:
     """The phases that METHODOLOGY.md asks for: starts spread over a hold, a settle of N/X, a window of whole holds."""
     hold = scenario.hold_ms / 1000
+    if scenario.whole is not None:
+        send_s = scenario.whole.send_s or hold
+        boot = BOOT_S + BOOT_PER_VU_S * scenario.vus
+        return Timing(boot_s=boot, spread_s=0.0, settle_s=0.0, window_s=round(send_s, 3), drain_s=0.0, whole=True)  # Scenario.load_s
     if scenario.held is not None:
         window = len(scenario.levels) * HELD_LEVEL_S
         return Timing(spread_s=0.0, settle_s=tier.settle_s, window_s=window, drain_s=scenario.slowest_answer_s, level_s=HELD_LEVEL_S)
@@ -407,7 +480,7 @@ def timing(scenario: Scenario, tier: Tier) -> Timing:
         window = round(len(scenario.levels) * level, 3)
         return Timing(spread_s=0.0, settle_s=0.0, window_s=window, drain_s=scenario.slowest_answer_s, level_s=level)
     closed = scenario.model == "closed"
-    window = tier.window_s
+    window = scenario.article_window_s or tier.window_s
     if hold > 0:
         window = max(window, math.ceil(tier.window_holds / 2) * 2 * hold)
         if closed:  # completions come in bursts of one hold: halves are whole holds
@@ -527,6 +600,7 @@ class Cell(Frozen):
     started_at: str = ""
     wall_s: float = 0.0
     window_s: float = 0.0
+    """Of a load as a whole: from its first request to its last answer."""
     rate: int | None = None
     vus: int = 0
     requests: int = 0
@@ -552,6 +626,8 @@ class Cell(Frozen):
     """The same load by a cheaper generator, where k6 was full."""
     ladder: list[Reading] = []
     memory_slope: Slope | None = None
+    whole: bool = False
+    """Whether its load was measured as a whole, the drain included."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True, populate_by_name=True)
 
@@ -583,6 +659,10 @@ class Cell(Frozen):
             return None if self.limit == "generator" else self.throughput_rps
         if which == "memory_peak":
             return self.memory_peak_mib
+        if which == "duration":
+            return self.window_s if self.whole else None
+        if which == "max":
+            return self.latency_ms.max
         if which == "threads":
             return self.threads_peak
         if which == "p90" or which == "p99":  # a late generator's tail is no figure of the service (V3)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from nsb.analysis import preflight
+from nsb.claims import Claims, MeasuredRule, contenders_of
 from nsb.model import Cell, Contender, Profile, Registry, Scenario, Tier, Timing, timing, twin_id
 
 START_S = 5.0
@@ -56,9 +57,22 @@ class Plan:
     """scenario: all contenders run, and take turns under each scenario. contender: one runs at a time, under all scenarios."""
     order_why: str = ""
     """Why it is not the usual order."""
+    asked: Mapping[str, Collection[str]] | None = None
+    """Scenario → the contenders that it is asked of, where a tier asks by claims; None: of all."""
+    articles: tuple[str, ...] = ()
+    """Whose claims it asks by."""
 
     def timing(self, scenario: Scenario) -> Timing:
         return timing(scenario, self.tier)
+
+    def cell_s(self, contender: Contender, scenario: Scenario) -> float:
+        """What a cell is announced to take (s)."""
+        return self.timing(scenario).total_s + scenario.load_s(contender)
+
+    def asks(self, contender: Contender, scenario: Scenario) -> bool:
+        """Whether there is a cell of them: a copy is asked what its original is asked."""
+        named = None if self.asked is None else self.asked.get(scenario.id)
+        return contender.is_asked(scenario) and (named is None or contender.id in named or contender.copy_of in named)
 
     def groups(self, round_: int) -> list[tuple[str, ...]]:
         """The contenders of a round that run at the same time."""
@@ -73,13 +87,15 @@ class Plan:
     def slots(self, round_: int) -> Iterator[Slot]:
         """The cells of a round, group by group, and in a group scenario by scenario, all contenders of one scenario back to back.
 
-        Ladders come first: a process that has borne a larger load keeps the memory it touched, and would show no growth.
+        Ladders come first: a process that has borne a larger load keeps the memory it touched, and would show no growth. Those with a heap
+        of their own come last: a JVM is started again for it.
         """
         by_id = {contender.id: contender for contender in self.contenders}
         for group in self.groups(round_):
-            for scenario in sorted(self.scenarios, key=lambda each: not each.levels):
+            for scenario in sorted(self.scenarios, key=lambda each: (not each.levels, each.heap_mib or 0)):
                 for name in group:
-                    yield Slot(round_, by_id[name], scenario)
+                    if self.asks(by_id[name], scenario):
+                        yield Slot(round_, by_id[name], scenario)
 
     @property
     def controls(self) -> dict[str, dict[str, str]]:
@@ -90,10 +106,15 @@ class Plan:
             if c.copy_of is not None
         }
 
+    def largest(self, contender: Contender) -> Contender:
+        """The contender with the largest heap that a scenario asks of it."""
+        heaps = [scenario.heap_mib for scenario in self.scenarios if scenario.heap_mib is not None and self.asks(contender, scenario)]
+        return contender.with_heap(max([contender.heap_mib, *heaps]))
+
     @property
     def together_mib(self) -> int:
         """Memory set aside for the contenders that run at the same time."""
-        needs = [contender.reserve_mib(self.workers) for contender in self.contenders]
+        needs = [self.largest(contender).reserve_mib(self.workers) for contender in self.contenders]
         return sum(needs) if self.order == "scenario" else max(needs)
 
     @property
@@ -103,13 +124,18 @@ class Plan:
         for scenario in self.scenarios:
             for contender in self.contenders:
                 why = contender.why_not(scenario)
-                if why is not None:
+                if why is not None and self.asks(contender, scenario):
                     found.setdefault((scenario.id, why), []).append(contender.id)
         return [(scenario, why, tuple(names)) for (scenario, why), names in found.items()]
 
     @property
+    def pairs(self) -> list[tuple[Contender, Scenario]]:
+        """Who is asked what, in each round."""
+        return [(contender, scenario) for scenario in self.scenarios for contender in self.contenders if self.asks(contender, scenario)]
+
+    @property
     def cells(self) -> int:
-        return self.rounds * len(self.contenders) * len(self.scenarios)
+        return self.rounds * len(self.pairs)
 
     @property
     def start_s(self) -> float:
@@ -118,14 +144,14 @@ class Plan:
 
     @property
     def round_start_s(self) -> float:
-        """Fresh processes and an equal warm-up for every contender (s)."""
-        return len(self.contenders) * self.start_s
+        """Fresh processes and an equal warm-up for every contender, and once more for every other heap (s)."""
+        heaps = {(c.id, c.with_heap(s.heap_mib).heap_mib) for c, s in self.pairs if c.why_not(s) is None}
+        return max(len(heaps), len(self.contenders)) * self.start_s
 
     @property
     def measuring_s(self) -> float:
         """All rounds, without retries (s)."""
-        can = {s.id: sum(c.why_not(s) is None for c in self.contenders) for s in self.scenarios}
-        cells = sum(self.timing(scenario).total_s * can[scenario.id] for scenario in self.scenarios)
+        cells = sum(self.cell_s(contender, scenario) for contender, scenario in self.pairs if contender.why_not(scenario) is None)
         return self.rounds * (self.round_start_s + cells)
 
     def seconds(self, conformance: int) -> float:
@@ -143,8 +169,11 @@ def make(
     seed: int,
     rounds: int | None = None,
     order: tuple[Order, str] = ("scenario", ""),
+    asked: Mapping[str, Collection[str]] | None = None,
+    articles: Sequence[str] = (),
 ) -> Plan:
-    """A plan from ids that the registry knows; `rounds` overrides the tier's number, `order` is what order_for() says."""
+    """A plan from ids that the registry knows; `rounds` overrides the tier's number, `order` is what order_for() says, `asked` what
+    by_claims() does."""
     count = rounds or registry.tiers[tier].rounds
     return Plan(
         tier_name=tier,
@@ -158,7 +187,24 @@ def make(
         rows=rows(contenders, count, seed),
         order=order[0],
         order_why=order[1],
+        asked=asked,
+        articles=tuple(articles),
     )
+
+
+def by_claims(claims: Claims, registry: Registry, articles: Collection[str], profile: Profile) -> dict[str, list[str]]:
+    """Scenario → contenders, both in the registry's order: what the claims of those articles and their asides name, with the contender
+    whose twin says what noise is; and the articles' own loads, each with the contenders that it is for."""
+    control = [name for name, contender in registry.contenders.items() if contender.twinned]
+    found: dict[str, set[str]] = {name: set() for name in registry.scenarios}
+    for claim in claims.claims.values():
+        for rule, only in claim.rules if claim.article in articles else []:
+            if isinstance(rule, MeasuredRule) and only in (None, profile) and rule.scenario in found:
+                found[rule.scenario] |= {*contenders_of(rule), *control}
+    for scenario in registry.scenarios.values():
+        if scenario.article in articles:
+            found[scenario.id] |= set(scenario.contenders)
+    return {scenario: [name for name in registry.contenders if name in names] for scenario, names in found.items() if names}
 
 
 def missing(plan: Plan, already: Iterable[Cell]) -> list[tuple[Slot, int]]:
@@ -216,7 +262,7 @@ def order_for(asked: str, contenders: Sequence[Contender], workers: int, availab
     if asked == "scenario":
         return "scenario", f"All at once because --order scenario asks for it: {short}." if short else ""
     if asked == "contender":
-        return "contender", f"Contender by contender because {short or '--order contender asks for it'}."
+        return "contender", f"Contender by contender because {short or 'that is asked for'}."
     return ("contender", f"Contender by contender because memory is short: {short}.") if short else ("scenario", "")
 
 

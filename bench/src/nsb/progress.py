@@ -31,7 +31,7 @@ class Screen:
         self._cells = list(done) if self._live else []  # for the table that fills
 
     def _seconds(self, slot: Slot) -> float:
-        return self._plan.timing(slot.scenario).total_s
+        return self._plan.cell_s(slot.contender, slot.scenario)
 
     def __enter__(self) -> Screen:
         if self._live:

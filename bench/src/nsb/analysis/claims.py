@@ -36,6 +36,7 @@ from nsb.claims import (
     Judgement,
     LimitRule,
     MarginRule,
+    MeasuredRule,
     NoWinnerRule,
     RatioRule,
     Reason,
@@ -45,6 +46,7 @@ from nsb.claims import (
     Scope,
     SlopeRule,
     Verdict,
+    contenders_of,
 )
 from nsb.model import Cell, Limit, Metric, Profile
 
@@ -64,9 +66,6 @@ _CLAIMED: dict[str, judge.Outcome] = {
 """The outcome of a comparison that supports the rule; the other decided ones refute it."""
 
 _NEEDS: dict[Profile, Reason] = {"1cpu": "needs_1cpu", "ncpu": "needs_ncpu"}
-
-_MeasuredRule = RatioRule | MarginRule | FigureRule | CapRule | LimitRule | SlopeRule
-"""Rules about one scenario of the run."""
 
 
 class _Found(NamedTuple):
@@ -190,7 +189,7 @@ class _Ask(NamedTuple):
 
 def _asks(evidence: _Evidence, rule: Rule, least: int, primary: bool) -> list[_Ask]:
     """The comparisons of a rule whose contenders and scenario the run has."""
-    if not isinstance(rule, _MeasuredRule) or evidence.missing(rule.scenario, []):
+    if not isinstance(rule, MeasuredRule) or evidence.missing(rule.scenario, []):
         return []
     match rule:
         case RatioRule():
@@ -336,14 +335,14 @@ def _part(
             return _measured(evidence, rule, least, primary, answers)
 
 
-def _elsewhere(evidence: _Evidence, rule: _MeasuredRule | NoWinnerRule, profile: Profile) -> Judged:
+def _elsewhere(evidence: _Evidence, rule: MeasuredRule | NoWinnerRule, profile: Profile) -> Judged:
     """Nothing that this run has says anything of it: on one core, say, one worker and one for each core are the same program."""
-    lacks = [] if isinstance(rule, NoWinnerRule) else evidence.missing(rule.scenario, _names(rule))
+    lacks = [] if isinstance(rule, NoWinnerRule) else evidence.missing(rule.scenario, contenders_of(rule))
     return Judged(rule=rule, verdict="NOT_MEASURED", reason=_NEEDS[profile], missing=[f"profile {profile}", *lacks])
 
 
-def _measured(evidence: _Evidence, rule: _MeasuredRule, least: int, primary: bool, answers: Mapping[_Ask, judge.Verdict]) -> Judged:
-    names = _names(rule)
+def _measured(evidence: _Evidence, rule: MeasuredRule, least: int, primary: bool, answers: Mapping[_Ask, judge.Verdict]) -> Judged:
+    names = contenders_of(rule)
     missing = evidence.missing(rule.scenario, names)
     present = evidence.present(rule.scenario, names)
     if isinstance(rule, CapRule):
@@ -366,12 +365,6 @@ def _measured(evidence: _Evidence, rule: _MeasuredRule, least: int, primary: boo
         rows=[_row(evidence, rule, name) for name in present],
         computed=_common_cap(evidence, rule, present) if isinstance(rule, CapRule) else None,
     )
-
-
-def _names(rule: _MeasuredRule) -> list[str]:
-    if isinstance(rule, RatioRule | SlopeRule):
-        return [rule.contender, rule.other]
-    return list(dict.fromkeys(rule.contenders))
 
 
 # --- comparisons -------------------------------------------------------------------------------------------------------
@@ -543,7 +536,7 @@ def _count(code: Code, contender: str, measure: Literal["lines", "complexity", "
 # --- rows and scope ----------------------------------------------------------------------------------------------------
 
 
-def _row(evidence: _Evidence, rule: _MeasuredRule, name: str) -> Row:
+def _row(evidence: _Evidence, rule: MeasuredRule, name: str) -> Row:
     """What words are about is shown with the throughput that they held back."""
     metric: Metric = "memory" if isinstance(rule, SlopeRule) else "throughput" if isinstance(rule, CapRule | LimitRule) else rule.metric
     cells = evidence.of(rule.scenario, name)

@@ -16,7 +16,7 @@ from typing import Any, Literal
 from pydantic import Field
 
 from nsb.analysis.validity import STATEMENTS
-from nsb.model import POOL_SIZE, SERVER_THREADS, Cell, Frozen
+from nsb.model import HEAP_MIB, POOL_SIZE, SERVER_THREADS, Cell, Frozen
 
 Value = int | float | str | bool | list[int] | list[list[int]] | None
 Source = Literal["/runtime", "database", "kernel", "cells"]
@@ -102,6 +102,11 @@ class Manifest(Frozen):
     """What contenders.toml declares for this contender alone."""
     differs: dict[str, str] = Field(default={})
     """Setting → why it differs on purpose."""
+
+    def of_usual_heap(self, heap_mib: int) -> Manifest:
+        """The same with the usual heap in the place of the one that it was started with for a scenario (MiB), if it has that one."""
+        has = self.said.heap_max_mib == heap_mib
+        return self.model_copy(update={"said": self.said.model_copy(update={"heap_max_mib": HEAP_MIB})}) if has else self
 
     def pool(self) -> int:
         """The connections that it must have."""

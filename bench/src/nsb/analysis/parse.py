@@ -45,6 +45,15 @@ class Load:
     iteration: Trend
     lag: Trend
     halves: tuple[Trend, Trend]
+    began_ms: float | None = None
+    """Of a load that was measured as a whole: when its first request was sent, from the window's opening on."""
+    ended_ms: float | None = None
+    """And when its last answer came."""
+
+    @property
+    def whole_s(self) -> float | None:
+        """From its first request to its last answer (s)."""
+        return None if self.began_ms is None or self.ended_ms is None else (self.ended_ms - self.began_ms) / 1000
 
 
 def load_summary(summary: Mapping[str, Any]) -> Load:
@@ -65,6 +74,8 @@ def load_summary(summary: Mapping[str, Any]) -> Load:
             iteration=_trend(metrics, "nsb_iteration{window:in}"),
             lag=_trend(metrics, "nsb_lag{window:in}"),
             halves=(_trend(metrics, "nsb_latency{phase:h1}"), _trend(metrics, "nsb_latency{phase:h2}")),
+            began_ms=metrics.get("nsb_moments", {}).get("min"),
+            ended_ms=metrics.get("nsb_moments", {}).get("max"),
         )
     except (KeyError, TypeError, AttributeError) as error:
         raise SummaryError(f"k6's summary is not of load.js: {error!r}") from None

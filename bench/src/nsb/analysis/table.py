@@ -66,7 +66,8 @@ class Entry(Frozen):
     scenario: str
     headline: Headline
     model: Literal["open", "closed"]
-    status: Status | Literal["missing"]
+    status: Status | Literal["missing", "not asked"]
+    """not asked: the run had no such cell to measure (its plan's `asked`)."""
     limit: Limit | None
     figure: Figure | None
     """None where nothing was measured that counts: no number is printed then."""
@@ -146,13 +147,15 @@ def make(run: dict[str, Any], cells: Iterable[Cell], starts: Sequence[Start] = (
     final = latest(cells)
     controls: dict[str, dict[str, str]] = plan.get("controls", {})
     headlines: dict[str, Headline] = plan["headlines"]
-    entries = [
-        _entry(contender, scenario, headlines[scenario], plan["models"][scenario], [
-            cell for cell in final if cell.contender == contender and cell.scenario == scenario
-        ])
-        for scenario in plan["scenarios"]
-        for contender in plan["contenders"]
-    ]  # fmt: skip
+    asked: dict[str, list[str]] = plan.get("asked", {})
+
+    def one(contender: str, scenario: str) -> Entry:
+        own = [cell for cell in final if cell.contender == contender and cell.scenario == scenario]
+        entry = _entry(contender, scenario, headlines[scenario], plan["models"][scenario], own)
+        is_asked = contender in asked.get(scenario, plan["contenders"])
+        return entry if own or is_asked else entry.model_copy(update={"status": "not asked"})
+
+    entries = [one(contender, scenario) for scenario in plan["scenarios"] for contender in plan["contenders"]]
     return Table(
         profile=plan["profile"],
         tier=plan["tier"],

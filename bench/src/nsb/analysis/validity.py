@@ -95,6 +95,8 @@ class Observation:
     """Memory on each level, where the scenario is a ladder."""
     held: Held | None = None
     """What became of the connections that were held beside the load."""
+    whole: bool = False
+    """The window is the load itself, from its first request to its last answer."""
 
 
 @dataclass(frozen=True)
@@ -237,7 +239,7 @@ def full_stations(o: Observation, load: Load) -> list[Limit]:
     beside = sum(o.cpu_s.get(role, 0.0) for role in o.shared) / (o.window_s * o.cores["generator"])
     if use("generator") >= GENERATOR_FULL or beside >= FULL or _away(o, load) > 0.10:
         full.append("generator")
-    if o.model == "open" or (o.hold_s > 0 and occupied / o.vus >= least):
+    if o.model == "open" or o.whole or (o.hold_s > 0 and occupied / o.vus >= least):  # of a whole load no capacity is asked
         full.append("offered")
     return full
 
@@ -276,9 +278,9 @@ def _threads_busy(o: Observation, occupied: float) -> float:
 
 
 def _away(o: Observation, load: Load) -> float:
-    """1 − X·R_http/N: the share of the users' time that no request was under way. 0 where it is not known: of an open cell's users, and
-    where not even one answer came for each user, of those who still wait."""
-    if o.model == "open" or load.requests < o.vus:
+    """1 − X·R_http/N: the share of the users' time that no request was under way. 0 where it is not known: of an open cell's users, where
+    not even one answer came for each user, of those who still wait, and of a whole load, whose users end one by one."""
+    if o.model == "open" or load.requests < o.vus or o.whole:
         return 0.0
     return 1 - load.requests / o.window_s * (load.service.mean or 0.0) / 1000 / o.vus
 
@@ -336,8 +338,11 @@ def lag(o: Observation, load: Load) -> Check:
 
 
 def little_closed(o: Observation, load: Load) -> Check:
-    """V4: Little's law over the users, 0.97 ≤ X·R/N ≤ 1.03, wider by the burst tolerance where completions come in bursts."""
-    if o.model == "open" or load.iteration.mean is None:
+    """V4: Little's law over the users, 0.97 ≤ X·R/N ≤ 1.03, wider by the burst tolerance where completions come in bursts.
+
+    A whole load has its beginning and its end in the figure: its users are not always there.
+    """
+    if o.model == "open" or o.whole or load.iteration.mean is None:
         return _check("V4", "ok", "")
     if load.requests < o.vus:
         sentence = f"{load.requests} answers for {o.vus} users: latency is that of the first in the queue"
@@ -399,7 +404,9 @@ def noise(o: Observation) -> Check:
 
 
 def steady(o: Observation, load: Load) -> Check:
-    """V8: the halves agree within 5 % or the burst tolerance; else it was still warming."""
+    """V8: the halves agree within 5 % or the burst tolerance; else it was still warming. A whole load has no steady part to ask it of."""
+    if o.whole:
+        return _check("V8", "ok", "")
     first, second = (half.count for half in load.halves)
     if first == 0 or second == 0:
         return _check("V8", "doubt", "one half of the window is empty", first=first, second=second)

@@ -41,7 +41,7 @@ def post(
 ) -> str:
     """The whole post in one language. Charts are files beside it: charts/<id>.<language>.svg. `articles` gives them their titles."""
     verdict, reason = ranking.verdict(dominance)
-    template = _environment(language).get_template(f"blog.{language}.md.j2")
+    template = environment(language).get_template(f"blog.{language}.md.j2")
     return template.render(
         table=table,
         run=run,
@@ -66,7 +66,8 @@ def post(
     )
 
 
-def _environment(language: Language) -> Environment:
+def environment(language: Language) -> Environment:
+    """For the templates of that language, which find the words of every report in it."""
     made = Environment(
         loader=FileSystemLoader(FOLDER), undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True
     )
@@ -93,8 +94,9 @@ def again(run: Mapping[str, Any]) -> str:
     """The command that makes such a run. Twins are added by the harness itself."""
     plan = run["plan"]
     given = [name for name in plan["contenders"] if plan.get("controls", {}).get(name, {}).get("kind") != "twin"]
+    articles = f"--articles {','.join(plan['articles'])} " if plan.get("articles") else ""
     return (
-        f"just bench-all --tier {plan['tier']} --rounds {plan['rounds']} --profile {plan['profile']} --seed {plan['seed']} "
+        f"just bench-all --tier {plan['tier']} {articles}--rounds {plan['rounds']} --profile {plan['profile']} --seed {plan['seed']} "
         f"--contenders {','.join(given)} --scenarios {','.join(plan['scenarios'])}"
     )
 

@@ -159,6 +159,8 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "metric.p50": ("median latency", "지연 시간 중앙값"),
     "metric.p90": ("p90 latency", "지연 시간 p90"),
     "metric.p99": ("p99 latency", "지연 시간 p99"),
+    "metric.max": ("longest latency", "가장 긴 지연 시간"),
+    "metric.duration": ("time for the whole load", "부하 전체에 걸린 시간"),
     "metric.memory": ("memory per request in flight", "처리 중인 요청당 메모리"),
     "metric.memory_peak": ("peak memory", "최대 메모리"),
     "metric.threads": ("peak threads", "최대 스레드 수"),
@@ -171,6 +173,7 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "unit.p50 ms": ("p50 ms", "p50 ms"),
     "unit.p90 ms": ("p90 ms", "p90 ms"),
     "unit.p99 ms": ("p99 ms", "p99 ms"),
+    "unit.max ms": ("max ms", "최대 ms"),
     "unit.KiB/request": ("KiB/request", "KiB/요청"),
     "unit.MiB": ("MiB", "MiB"),
     "unit.KiB": ("KiB", "KiB"),
@@ -661,6 +664,15 @@ MESSAGES: dict[str, tuple[str, str]] = {
         "All reports again from the raw data of a run (cells.jsonl, run.json, k6/):",
         "원시 데이터(cells.jsonl, run.json, k6/)에서 모든 보고서를 다시 만들려면 다음과 같이 합니다.",
     ),
+    # --- the page of an article --------------------------------------------------------------------------------------
+    "article.no_figure": ("no figure", "값 없음"),
+    "article.send": ("{vus} users send for {seconds} s, all from the same moment", "{vus}명이 동시에 시작해 {seconds}초 동안 전송"),
+    "article.requests": (
+        "{vus} users, all from the same moment, {requests} requests in all",
+        "{vus}명이 동시에 시작해 모두 {requests}건 전송",
+    ),
+    "article.no_keep_alive": (", a connection for each", ", 요청마다 새 연결"),
+    "article.open": ("{rate} requests/s for {window} s", "초당 {rate}건씩 {window}초"),
     "page.footer": (
         "Written from run.json, cells.jsonl, starts.jsonl and code.json, which lie beside this file. The rules are in METHODOLOGY.md.",
         "이 파일과 같은 폴더의 run.json, cells.jsonl, starts.jsonl, code.json에서 만들었습니다. 규칙은 METHODOLOGY.md에 있습니다.",

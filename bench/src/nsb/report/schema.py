@@ -150,7 +150,7 @@ COLUMNS: tuple[Column, ...] = (
     ),
     Column(
         "status", "status", "valid: a figure; censored: a bound (closed), or the rate was not sustained (open); the others have no figure.",
-        _one_of((*get_args(Status), "missing")), required=True,
+        _one_of((*get_args(Status), "missing", "not asked")), required=True,
     ),
     Column("limit", "limit", "What held it back in most rounds; offered: the load itself.", _one_of(get_args(Limit))),
     Column("rounds_valid", "valid rounds", "Rounds that gave a value.", "nonNegativeInteger", "rounds", required=True),

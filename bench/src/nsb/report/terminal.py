@@ -16,6 +16,7 @@ _COLOURS = {
     "failed": "red",
     "unsupported": "dim",
     "missing": "dim",
+    "not asked": "dim",
 }
 
 

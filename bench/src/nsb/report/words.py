@@ -29,6 +29,8 @@ def count(of: int, noun: str) -> str:
 
 def figure(entry: Entry | Second) -> str:
     """`52.1`, `≥13,200` for a lower bound, `≤3.20` for an upper one, `98.0/s†` for a rate that was not sustained, `?` for a doubt."""
+    if entry.status == "not asked":
+        return ""
     if entry.figure is None:
         return "no figure" if entry.status in ("valid", "censored") else entry.status
     text = number(entry.figure.value)

@@ -111,11 +111,25 @@ def cell(
         "drain_ms": round((2 * timing.drain_s + 10) * 1000),
         "timeout_ms": TIMEOUT_S * 1000,
         "seed": seed % 1_000_000,
-        "iterations": None,
+        "iterations": None if scenario.whole is None else scenario.whole.requests,
+        "whole": scenario.whole is not None,
+        "keep_alive": scenario.whole is None or scenario.whole.keep_alive,
         "mix": None,
         "summary": str(summary),
     }
+    if scenario.whole is not None:
+        data["drain_ms"] = round((TIMEOUT_S + 10) * 1000)
+        if scenario.whole.requests is not None:
+            data["duration_ms"] = round((opens_s - now_s + whole_s(scenario)) * 1000)
     return data, opens_s
+
+
+def whole_s(scenario: Scenario) -> float:
+    """How long a load may take that is measured as a whole: longer than any that keeps to the time of an answer (s)."""
+    assert scenario.whole is not None
+    if scenario.whole.requests is None:
+        return (scenario.whole.send_s or 0.0) + TIMEOUT_S
+    return scenario.whole.requests / scenario.vus * TIMEOUT_S
 
 
 def warming(targets: list[Scenario], requests: int, cap_s: float, base_url: str, now_s: float, summary: Path) -> dict[str, object]:
@@ -141,14 +155,16 @@ def warming(targets: list[Scenario], requests: int, cap_s: float, base_url: str,
         "timeout_ms": TIMEOUT_S * 1000,
         "seed": 1,
         "iterations": requests,
+        "whole": False,
+        "keep_alive": True,
         "mix": mix,
         "summary": str(summary),
     }
 
 
 def _spread_ms(scenario: Scenario) -> int:
-    """Closed starts are spread over one hold, those of a ladder's level over a part of it."""
-    if scenario.model == "open":
+    """Closed starts are spread over one hold, those of a ladder's level over a part of it; a whole load's users begin at once."""
+    if scenario.model == "open" or scenario.whole is not None:
         return 0
     return round(scenario.hold_ms * (LEVEL_SPREAD if scenario.levels else 1))
 

@@ -59,6 +59,8 @@ PINNINGS_S = 10.0
 """A JVM's flight recorder starts with the first question (s)."""
 DRAIN_S = 5.0
 """How long the requests under way may take when the load has ended (s)."""
+EDGE_EVERY_S, EDGE_EVERY = 0.1, 0.01
+"""How often counters are read while the last answer of a whole load is waited for: seconds, and a share of what it has taken so far."""
 STATS_S = 1.0
 """How long a window's edge waits for /stats: a service whose threads are all taken cannot answer (s)."""
 HOLDER_END_S = 30.0
@@ -167,7 +169,7 @@ class Stage:
         service = self.workshop.registry.services[contender.service]
         log = self.logs / f"{contender.id}-{port}.log"
         log.unlink(missing_ok=True)
-        command = self.workshop.fill(contender.run, service, contender.workers(self.workers))
+        command = self.workshop.fill(contender.run, service, contender.workers(self.workers), contender.heap_mib)
         return Process(contender.id, command, log, environment, folder=self.workshop.root / service.folder)
 
     def null_server(self, logs: Path) -> AbstractContextManager[tuple[Program, str]]:
@@ -438,9 +440,10 @@ class Runner:
         self._out.clear()
         for name in group:
             contender = next(c for c in self.plan.contenders if c.id == name)
+            first = next((slot.scenario for slot in self.plan.slots(round_) if slot.contender.id == name), None)
             say(f"starting {name}")
             try:
-                self._begin(contender, round_)
+                self._begin(contender.with_heap(None if first is None else first.heap_mib), round_)
             except (Died, ProcessError) as error:
                 self.must_stand()
                 self._out[name] = str(error)
@@ -479,7 +482,7 @@ class Runner:
         if wait_pool(running, self.stage.database):
             seen["pool_s"] = round(running.age_s, 3)
         self._warm(running, seen)
-        running.manifest = manifest.read(running, self.stage)
+        running.manifest = manifest.read(running, self.stage).of_usual_heap(contender.heap_mib)
         running.process.freeze()
         unlike = [] if self.fair is None else fairness.unlike(self.fair, contender.id, running.manifest)
         if unlike:
@@ -528,7 +531,8 @@ class Runner:
         summary = self.journal.folder / "k6" / "warm.json"
         summary.unlink(missing_ok=True)
         tier = self.plan.tier
-        targets = [scenario for scenario in self.plan.scenarios if running.contender.why_not(scenario) is None]
+        contender = running.contender
+        targets = [each for each in self.plan.scenarios if self.plan.asks(contender, each) and contender.why_not(each) is None]
         data = k6.warming(targets, tier.warm_requests, tier.warm_cap_s, running.base_url, time.time(), summary)
         gauge = running.process.gauge()
         generator = self._generate(data, "warm")
@@ -602,14 +606,16 @@ class Runner:
             too_many = holder.too_many(slot.scenario.levels[-1], resource.getrlimit(resource.RLIMIT_NOFILE)[0])
             if too_many is not None:
                 return self._empty(slot, attempt, "unsupported", too_many)
-        running = self._running.get(slot.contender.id)
-        if running is not None and running.used and slot.scenario.levels and running.process.exit_code is None:
-            self._end(slot.contender.id)  # memory that an earlier load has touched would hide what this one needs
+        running, contender = self._running.get(slot.contender.id), slot.contender.with_heap(slot.scenario.heap_mib)
+        if contender.heap_mib != slot.contender.heap_mib and self.stage.runner != "native":
+            return self._empty(slot, attempt, "unsupported", "a container has the heap that compose.yaml gives it: --runner native")
+        if running is not None and running.process.exit_code is None and _unfit(running, slot.scenario, contender):
+            self._end(slot.contender.id)
             running = None
         if running is None or running.process.exit_code is not None:
             code = None if running is None else running.process.exit_code
             try:
-                running = self._begin(slot.contender, slot.round)
+                running = self._begin(contender, slot.round)
                 if code is not None:
                     running.doubts.append(f"restart: the service had ended with {code} and was started again in this round")
             except (Died, ProcessError) as error:
@@ -643,7 +649,7 @@ class Runner:
             if slot.scenario.held is not None:
                 generators.append(self._hold(slot, timing, running, opens_s, name))
             window = self._watch(running, generators, reader, timing, opens_s, slot)
-            code = generators[0].wait(2 * timing.drain_s + 20)
+            code = generators[0].exit_code if timing.whole else generators[0].wait(2 * timing.drain_s + 20)
             if slot.scenario.held is not None:
                 generators[1].wait(HOLDER_END_S)
                 held = holder.outcome(self._report(name))
@@ -660,6 +666,9 @@ class Runner:
         if pinnings is not None:
             pinnings = _pinnings(running, slot.scenario, pinnings)
         load = self._summary(summary, code)
+        if timing.whole and load is not None and load.whole_s:
+            window = window.until(opens_s + (load.ended_ms or 0.0) / 1000)
+            timing = timing.model_copy(update={"window_s": round(load.whole_s, 3)})
         observation = replace(self._observation(slot, timing, running, window, load, -1 if code is None else code), held=held)
         judgement = judge(observation)
         again = self._oha if slot.scenario.measured_again and judgement.may_be_more else None
@@ -738,7 +747,8 @@ class Runner:
         clients = established(running.port)
         ladder.climb(opens_s + timing.window_s)
         sleep_until(opens_s + timing.window_s)
-        last = meter.edge()
+        edges = [] if not timing.whole else self._until_answered(generators[0], meter, slot.scenario)
+        last = edges.pop() if edges else meter.edge()
         after = reader.later()
         after_counters = self.stage.database.counters() if slot.scenario.statements else None
         footprints.append(meter.service_footprint())
@@ -747,9 +757,17 @@ class Runner:
             # Questions count one per statement, prepared or text, and none for a prepare or a ping, on MySQL and MariaDB alike.
             executed = after_counters.questions - before_counters.questions
         seen = tuple(footprints)
-        return Window(
-            first, middle, last, before(), after(), seen, connections, executed, meter.peak_mib, clients=clients, ladder=ladder.readings()
-        )
+        told = ladder.readings()
+        return Window(first, middle, last, before(), after(), seen, connections, executed, meter.peak_mib, clients, told, tuple(edges))
+
+    @staticmethod
+    def _until_answered(generator: Process, meter: Meter, scenario: Scenario) -> list[Edge]:
+        """The counters, again and again until the generator has ended: which of them were read at the last answer it tells afterwards."""
+        until = time.monotonic() + k6.whole_s(scenario) + k6.TIMEOUT_S
+        edges, began = [meter.edge()], time.monotonic()
+        while generator.wait(max(EDGE_EVERY_S, EDGE_EVERY * (time.monotonic() - began))) is None and time.monotonic() < until:
+            edges.append(meter.edge())
+        return edges
 
     def _summary(self, file: Path, code: int | None) -> Load | None:
         if code != 0:
@@ -761,7 +779,7 @@ class Runner:
 
     def _observation(self, slot: Slot, timing: Timing, running: Running, window: Window, load: Load | None, code: int) -> Observation:
         placement, scenario = self.stage.placement, slot.scenario
-        used = window.used(timing.window_s)
+        used = window.used(None if timing.whole else timing.window_s)
         roles = {"service": placement.service, "database": placement.database, "upstream": placement.upstream}
         beside = frozenset({"generator", *(r for r, c in roles.items() if set(c) & set(placement.generator))})
         return Observation(
@@ -801,6 +819,7 @@ class Runner:
             ladder=window.ladder,
             tcp=window.tcp(),
             clients=window.clients,
+            whole=timing.whole,
         )
 
     def _cell(
@@ -836,6 +855,7 @@ class Runner:
             "cpu_s": {role: round(seconds, 6) for role, seconds in o.cpu_s.items()},
             "memory_peak_mib": round(window.peak_mib, 1),
             "threads_peak": threads,
+            "whole": timing.whole,
             "db_connections_peak": window.connections,
             "statements": window.executed,
             "checks": list(judgement.checks),
@@ -908,15 +928,24 @@ class Window:
     clients: int | None = None
     """Established connections to the service's port in mid-window."""
     ladder: tuple[Reading, ...] = ()
+    later: tuple[Edge, ...] = ()
+    """Of a load that is measured as a whole: read between `middle` and `last`."""
+
+    def until(self, at_s: float) -> Window:
+        """The same with the first edge from then on (epoch s) as its last one."""
+        return replace(self, last=next((edge for edge in self.later if edge.at_s >= at_s), self.last), later=())
 
     def tcp(self) -> dict[str, int] | None:
         """What the network namespace counted between the edges."""
         first, last = self.first.tcp, self.last.tcp
         return None if first is None or last is None else {name: last[name] - first[name] for name in first}
 
-    def used(self, window_s: float) -> dict[str, float]:
-        """CPU by role in the window (s): what was used between the edges, scaled from the time between them, which is milliseconds off."""
-        scale = window_s / (self.last.at_s - self.first.at_s)
+    def used(self, window_s: float | None) -> dict[str, float]:
+        """CPU by role in the window (s): what was used between the edges, scaled from the time between them, which is milliseconds off.
+
+        None: as it is, of a load as a whole, which has no CPU to be used outside of it.
+        """
+        scale = 1.0 if window_s is None else window_s / (self.last.at_s - self.first.at_s)
         used = {role: (self.last.cpu[role] - self.first.cpu[role]) * scale for role in self.first.cpu}
         used["foreign"] = max(0.0, (self.last.busy_s - self.first.busy_s) * scale - sum(used.values()))
         return used
@@ -943,6 +972,12 @@ def _pinnings(running: Running, scenario: Scenario, before: int = 0) -> int | No
     with contextlib.suppress(httpx.HTTPError, KeyError, ValueError):
         return int(HTTP.get(f"{running.base_url}/pinnings", timeout=PINNINGS_S).json()["pinnings_total"]) - before
     return None
+
+
+def _unfit(running: Running, scenario: Scenario, contender: Contender) -> bool:
+    """Whether a cell needs a fresh process: memory that an earlier load has touched would hide what a ladder needs, and a heap is set at
+    the start."""
+    return (running.used and bool(scenario.levels)) or running.contender.heap_mib != contender.heap_mib
 
 
 def _in_one_line(words: str) -> str:

@@ -9,13 +9,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from nsb.analysis import articles, controls
 from nsb.analysis import claims as judge
-from nsb.analysis import controls
 from nsb.analysis import table as tables
 from nsb.analysis.code import Code, read_code
 from nsb.analysis.dominance import dominance
 from nsb.claims import Claims, Judgement
 from nsb.model import Cell, to_json
+from nsb.report import articles as pages_of_articles
 from nsb.report import claims as verdicts
 from nsb.report import csv, markdown
 from nsb.report.controls import sentences
@@ -37,7 +38,7 @@ class Written:
 
 
 def outputs(folder: Path, run: dict[str, Any], cells: Sequence[Cell], claims: Claims) -> Written:
-    """table.md, table.csv, table.json, claims.md and claims.json. Raises JournalError."""
+    """table.md, table.csv, table.json, claims.md, claims.json, and a page for each article whose load was repeated. Raises JournalError."""
     starts = read_starts_of(folder)
     table = tables.make(run, cells, starts)
     beside = controls.compare(run, cells)
@@ -48,7 +49,19 @@ def outputs(folder: Path, run: dict[str, Any], cells: Sequence[Cell], claims: Cl
     write_whole(folder / "table.json", to_json({**table.model_dump(mode="json"), "compared_controls": compared}))
     write_whole(folder / "claims.md", verdicts.page(judgement))
     write_whole(folder / "claims.json", to_json(judgement.model_dump(mode="json", by_alias=True)))
+    _articles(folder, run, cells, claims, judgement)
     return Written(table, sentences(beside), judgement)
+
+
+def _articles(folder: Path, run: dict[str, Any], cells: Sequence[Cell], claims: Claims, judgement: Judgement) -> None:
+    """articles/X.en.md and X.ko.md for each article whose own load the run repeats. Raises JournalError."""
+    found = articles.repeated(run, cells, claims)
+    if found:
+        (folder / "articles").mkdir(exist_ok=True)
+    for letter, figures in found.items():
+        for language in LANGUAGES:
+            whole = pages_of_articles.page(language, claims.articles[letter], figures, run, judgement, list(found))
+            write_whole(folder / "articles" / f"{letter}.{language}.md", of_runner(whole, run))
 
 
 def blog(folder: Path, run: dict[str, Any], cells: Sequence[Cell], claims: Claims) -> None:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from nsb.model import Contender, Registry, Service, Tool, tools_named
+from nsb.model import HEAP_MIB, Contender, Registry, Service, Tool, tools_named
 from nsb.running.process import ProcessError, run
 
 LONGEST_STEP_S = 40 * 60.0
@@ -129,9 +129,9 @@ class Workshop:
         del self.missing[name]
         return []
 
-    def fill(self, command: Sequence[str], service: Service, workers: int = 1) -> list[str]:
+    def fill(self, command: Sequence[str], service: Service, workers: int = 1, heap_mib: int = HEAP_MIB) -> list[str]:
         """A command of contenders.toml with its placeholders filled."""
-        values = {**self._values(), "folder": str(self.root / service.folder), "workers": str(workers)}
+        values = {**self._values(), "folder": str(self.root / service.folder), "workers": str(workers), "heap": f"{heap_mib}m"}
         return [_fill(part, values) for part in command]
 
     def _values(self) -> dict[str, str]:

@@ -7,6 +7,7 @@ from collections import Counter
 from typing import Final
 from urllib.parse import urlsplit
 
+from nsb.model import HEAP_MIB
 from nsb.running.conformance import kernel
 from nsb.running.conformance.exchanges import concerns
 from nsb.running.conformance.suite import GENEROUS_S, Case, Stand, holds_for, rule, until
@@ -14,7 +15,6 @@ from nsb.running.conformance.wire import Connection, Request, get, post_json
 
 DAY_S: Final = 86_400
 LEAST_UPSTREAM_CONNECTIONS: Final = 1_000
-HEAP_MIB: Final = 1_024
 DESCRIPTORS_APART: Final = 1_000  # C62: what a service may need beside its clients
 MANY_REQUESTS: Final = 200  # on one connection: well beyond 100, where some servers close
 MANY_CONNECTIONS: Final = 500

@@ -1,0 +1,91 @@
+"""articles/X.en.md and X.ko.md: an article's figures beside those of a run that repeats its load, and what explains a difference. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from nsb.analysis.articles import Figure
+from nsb.analysis.judge import LEAST_ROUNDS
+from nsb.claims import Article, Judgement
+from nsb.report import blog, claims, messages, words
+from nsb.report.messages import Language, text
+
+
+@dataclass(frozen=True)
+class Load:
+    """One of the article's own loads as the run made it."""
+
+    scenario: str
+    how: str
+    contenders: str
+    heap: str
+
+
+def page(
+    language: Language, article: Article, figures: Sequence[Figure], run: Mapping[str, Any], judgement: Judgement, letters: Sequence[str]
+) -> str:
+    """The whole page of one article in one language. `letters`: those that have a page."""
+    own = judgement.model_copy(update={"claims": [claim for claim in judgement.claims if claim.article == article.id]})
+    template = blog.environment(language).get_template(f"article.{language}.md.j2")
+    scenarios = list(dict.fromkeys(figure.theirs.ours.scenario for figure in figures if figure.theirs.ours is not None))
+    return template.render(
+        article=article,
+        rows=[_row(figure, language) for figure in figures],
+        bounds=any(figure.bound for figure in figures),
+        generator=sorted({figure.theirs.ours.contender for figure in figures if figure.theirs.ours and figure.limit == "generator"}),
+        few=run["plan"]["rounds"] < LEAST_ROUNDS,
+        least_rounds=LEAST_ROUNDS,
+        rounds_=run["plan"]["rounds"],
+        workers=run["plan"]["workers"],
+        loads=[_load(scenario, run, language) for scenario in scenarios],
+        versions={name: version for name, version in judgement.scope.versions.items() if name in _cast(figures)},
+        scope=messages.scope(judgement.scope, language),
+        verdicts=claims.summary(own, language),
+        counts=claims.counts(own, language),
+        again=blog.again(dict(run)),
+        others=[letter for letter in letters if letter != article.id],
+    )
+
+
+def _cast(figures: Sequence[Figure]) -> set[str]:
+    named = [figure.theirs.ours for figure in figures if figure.theirs.ours is not None]
+    return {name for ours in named for name in (ours.contender, ours.other) if name is not None}
+
+
+def _row(figure: Figure, language: Language) -> list[str]:
+    theirs, ours = figure.theirs, figure.theirs.ours
+    assert ours is not None
+    ratio, sign = figure.ratio, "≥" if figure.bound and ours.metric in ("throughput", "capacity") else "≤" if figure.bound else ""
+    mark = "?" if figure.doubts * 3 >= figure.rounds > 0 else ""
+    measured = text("article.no_figure", language)
+    if figure.value is not None:
+        measured = f"{sign}{words.number(figure.value)}{mark} {_between(figure.low, figure.high)} {messages.unit(theirs.unit, language)}"
+    against = "–" if ratio is None else f"{sign}{words.number(ratio.value)} {_between(ratio.low, ratio.high)}"
+    who = ours.contender if ours.other is None else f"{ours.contender} ÷ {ours.other}"
+    limit = "" if figure.limit is None else messages.own(messages.word("limit", figure.limit), language)
+    what = f"**{figure.claim}** {messages.own(theirs.what, language)}"
+    reported = f"{theirs.value:,.6g} {messages.unit(theirs.unit, language)}"
+    return [str(each).strip().replace("|", "\\|") for each in (what, reported, measured, against, limit, f"{ours.scenario}, {who}")]
+
+
+def _between(low: float | None, high: float | None) -> str:
+    return "" if low is None or high is None else f"({words.number(low)}–{words.number(high)})"
+
+
+def _load(scenario: str, run: Mapping[str, Any], language: Language) -> Load:
+    plan = run["plan"]
+    whole: Mapping[str, Any] | None = plan.get("loads", {}).get(scenario)
+    values: dict[str, Any] = {"vus": plan["vus"][scenario], "rate": plan["rates"][scenario], "window": plan["windows_s"][scenario]}
+    if whole is None:
+        how = text("article.open", language, **values)
+    elif "send_s" in whole:
+        how = text("article.send", language, **values, seconds=f"{whole['send_s']:g}")
+    else:
+        how = text("article.requests", language, **values, requests=f"{whole['requests']:,}")
+    if whole is not None and not whole.get("keep_alive", True):
+        how += text("article.no_keep_alive", language)
+    heap = plan.get("heaps_mib", {}).get(scenario)
+    names = [name for name in plan["asked"][scenario] if name not in plan.get("controls", {})]
+    return Load(scenario, how, ", ".join(names), f"{heap:,} MiB" if heap else "1,024 MiB")
