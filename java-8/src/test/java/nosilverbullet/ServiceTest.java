@@ -407,14 +407,17 @@ class ServiceTest {
             void to(RemoteEndpoint.Basic remote) throws IOException;
         }
 
+        /** More than the service may send back: a 1009 must be its own, not this client's. */
+        private static final int LARGEST_ANSWER = 1_000_000;
+
         private final BlockingQueue<Object> received = new LinkedBlockingQueue<>();
         final Session session;
         final RemoteEndpoint.Basic remote;
 
         Client(int port) throws IOException, DeploymentException {
             WebSocketContainer container = ContainerProvider.getWebSocketContainer();
-            container.setDefaultMaxTextMessageBufferSize(65_536);
-            container.setDefaultMaxBinaryMessageBufferSize(65_536);
+            container.setDefaultMaxTextMessageBufferSize(LARGEST_ANSWER);
+            container.setDefaultMaxBinaryMessageBufferSize(LARGEST_ANSWER);
             session = container.connectToServer(
                     this, ClientEndpointConfig.Builder.create().build(), URI.create("ws://127.0.0.1:" + port + "/ws"));
             remote = session.getBasicRemote();
