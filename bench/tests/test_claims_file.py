@@ -71,7 +71,9 @@ def numbers(text: str) -> set[float]:
 
 
 def test_a_rate_in_the_place_of_a_count_is_that_count_by_its_time(claims: Claims) -> None:
-    told = [(f.value, f.what.en) for claim in claims.claims.values() for f in claim.reported if f.unit == "requests/s" and " in " in f.what.en]
+    told = [
+        (f.value, f.what.en) for claim in claims.claims.values() for f in claim.reported if f.unit == "requests/s" and " in " in f.what.en
+    ]
     assert len(told) == 6
     for value, what in told:
         count, seconds = (float(part) for part in re.search(r"\(([\d,]+) in ([\d.]+) s\)", what.replace(",", "")).groups())  # type: ignore[union-attr]

@@ -25,9 +25,11 @@ from nsb.running.database_private import HARNESS_CONNECTIONS
 ROOT = Path(__file__).parents[2]
 COMPOSE = (ROOT / "compose.yaml").read_text(encoding="utf-8")
 CONTRACT = (ROOT / "CONTRACT.md").read_text(encoding="utf-8")
-FOLDERS = ("go", "rust", "python", "node", "java-vt", "java-webflux", "kotlin", "bench/upstream")
+FOLDERS = ("go", "rust", "python", "node", "java-vt", "java-webflux", "kotlin", "java-8", "bench/upstream")
 TOOL = "bench/k6"
 """An image that a program is taken out of."""
+OTHER_RUN_TIME = {"java-8": ("JRE_IMAGE", "java8")}
+"""A folder that is there for another run time: which image brings it, which tool of contenders.toml it is natively."""
 DOCKERFILES = {folder: (ROOT / folder / "Dockerfile").read_text(encoding="utf-8") for folder in (*FOLDERS, TOOL)}
 WORKFLOWS = {file.name: file.read_text(encoding="utf-8") for file in sorted((ROOT / ".github/workflows").glob("*.yml"))}
 VARIABLE = re.compile(r"\$\{(\w+)(?::-([^}]*))?\}")
@@ -92,7 +94,7 @@ def contender_mistakes(text: str, registry: Registry) -> Iterator[str]:
 
 def native(contender: Contender) -> list[str]:
     """The command of contenders.toml for seven workers, folders left out."""
-    return [named(each.replace("{workers}", "7").replace("{tool.java}", "/java")) for each in contender.run]
+    return [named(each.replace("{workers}", "7").replace("{heap}", "1g").replace("{tool.java}", "/java")) for each in contender.run]
 
 
 def contained(service: Mapping[str, Any], dockerfile: str) -> list[str]:
@@ -316,13 +318,35 @@ def test_a_jvm_started_by_hand_has_the_flags_of_compose(folder: str) -> None:
     assert json.loads(by_hand) == [each for each in resolved(COMPOSE, WORKERS="7")[folder]["command"] if not each.endswith("=7")]
 
 
-def test_one_image_has_one_tag_everywhere() -> None:
+def tag_mistakes(dockerfiles: Mapping[str, str]) -> Iterator[str]:
+    """One image has one tag everywhere, but where another run time is the very point."""
     tags: dict[str, set[str]] = {}
-    for dockerfile in DOCKERFILES.values():
-        for image in images(dockerfile).values():
+    for folder, dockerfile in dockerfiles.items():
+        for argument, image in images(dockerfile).items():
             repository, _, tag = image.partition(":")
-            tags.setdefault(repository, set()).add(tag)
-    assert {repository: found for repository, found in tags.items() if len(found) > 1} == {}
+            if argument != OTHER_RUN_TIME.get(folder, ("",))[0]:
+                tags.setdefault(repository, set()).add(tag)
+    yield from (f"{repository}: {sorted(found)}" for repository, found in tags.items() if len(found) > 1)
+
+
+def test_one_image_has_one_tag_everywhere() -> None:
+    assert list(tag_mistakes(DOCKERFILES)) == []
+
+
+@pytest.mark.parametrize(
+    ("folder", "right", "wrong"), [("java-vt", "temurin:25-jre", "temurin:8-jre"), ("java-8", "bookworm-slim", "trixie-slim")]
+)
+def test_two_tags_of_an_image_are_named(folder: str, right: str, wrong: str) -> None:
+    assert right in DOCKERFILES[folder]
+    assert len(list(tag_mistakes({**DOCKERFILES, folder: DOCKERFILES[folder].replace(right, wrong)}))) == 1
+
+
+@pytest.mark.parametrize("folder", OTHER_RUN_TIME)
+def test_another_run_time_is_the_one_that_runs_natively(folder: str, registry: Registry) -> None:
+    argument, tool = OTHER_RUN_TIME[folder]
+    major = images(DOCKERFILES[folder])[argument].partition(":")[2].split("-")[0]
+    assert f"1.{major}" == registry.tools[tool].least == registry.tools[tool].most
+    assert all(contender.run[0] == f"{{tool.{tool}}}" for contender in registry.contenders.values() if contender.service == folder)
 
 
 def test_a_dockerfile_is_as_old_as_the_tools_demand(registry: Registry) -> None:

@@ -15,7 +15,7 @@ import pytest
 from fakes.stage import Fakes
 from nsb import plan as plans
 from nsb.analysis.validity import Judgement
-from nsb.model import SCHEMA, Cell, Scenario
+from nsb.model import SCHEMA, Cell, Scenario, Whole
 from nsb.running import native, oha, session
 from nsb.running import starts as watching
 from nsb.running.journal import read_run, read_starts_of
@@ -154,6 +154,50 @@ def test_a_ladder_that_comes_after_another_load_gets_a_fresh_process(made: Calla
     fakes.measure()
     assert [cell.scenario for cell in cells(fakes)] == ["hello-1", "ladder", "ladder"]
     assert len(read_starts_of(fakes.journal.folder)) == 3
+
+
+def test_a_whole_load_is_measured_to_its_last_answer_and_not_to_the_end_of_k6(
+    made: Callable[..., Fakes], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fakes = made({"a": ""})
+    burst = Scenario(
+        id="burst", why="", path="/hello", body="ok", model="closed", vus=2, hold_ms=100, headline="throughput", whole=Whole(requests=40)
+    )
+    fakes.plan = replace(fakes.plan, scenarios=(burst,))
+    windows: list[native.Window] = []
+    until = native.Window.until
+
+    def seen(self: native.Window, at_s: float) -> native.Window:
+        windows.extend((self, found := until(self, at_s)))
+        return found
+
+    monkeypatch.setattr(native.Window, "until", seen)
+    fakes.measure()
+    whole, cut = windows
+    (cell,) = cells(fakes)
+    assert (cell.whole, cell.window_s, cell.metric("duration")) == (True, 0.4, 0.4)
+    assert cell.throughput_rps == pytest.approx(cell.requests / 0.4)
+    assert whole.first == cut.first
+    assert whole.first.at_s < cut.last.at_s < whole.last.at_s  # k6 went on for as long again
+    assert cut.last.at_s >= whole.first.at_s + 0.35  # the first edge is read when the load begins, or some milliseconds later
+    assert cut.used(None)["service"] == cut.last.cpu["service"] - cut.first.cpu["service"]
+
+
+@pytest.mark.parametrize("contender", [("a", "{heap}"), ("a", "")])
+def test_a_jvm_is_started_again_for_the_heap_of_a_scenario(made: Callable[..., Fakes], contender: tuple[str, str]) -> None:
+    fakes = made({"a": ""})
+    own = fakes.plan.contenders[0]
+    own = own.model_copy(update={"run": [*own.run, contender[1]]})
+    usual = fakes.plan.scenarios[0]
+    large = usual.model_copy(update={"id": "large", "heap_mib": 4096})
+    fakes.plan = replace(fakes.plan, contenders=(own,), scenarios=(large, usual))
+    started: list[int] = []
+    begin = native.Runner._begin
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(native.Runner, "_begin", lambda self, who, round_: (started.append(who.heap_mib), begin(self, who, round_))[1])
+        fakes.measure()
+    assert started == ([1024, 4096] if contender[1] else [1024])
+    assert [cell.scenario for cell in cells(fakes) if cell.counts] == [usual.id, "large"]  # the usual heap first
 
 
 @pytest.mark.parametrize(("limit", "full", "asked"), [("generator", True, True), ("cpu", True, True), ("cpu", False, False)])

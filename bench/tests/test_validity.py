@@ -68,16 +68,18 @@ def test_a_planted_violation_is_found(changes: dict[str, object], check: str, ex
 @pytest.mark.parametrize(("check", "steady"), [("V4", "doubt"), ("V8", "doubt")])
 def test_a_load_with_a_beginning_and_an_end_is_asked_for_no_steady_part(check: str, steady: str) -> None:
     seen = {"halves": (trend(1100), trend(900)), "iteration": trend(2000, at=40.0), "service": trend(2000, at=40.0)}
-    assert outcome(closed_cell(**seen), check) == steady
-    assert outcome(closed_cell(**seen, whole=True), check) == "ok"
+    assert outcome(closed_cell(2000, 100, 0.0, **seen), check) == steady
+    assert outcome(closed_cell(2000, 100, 0.0, **seen, whole=True), check) == "ok"
 
 
 def test_a_load_with_an_end_is_its_own_limit_where_nothing_else_is() -> None:
-    idle: dict[str, Any] = {"cpu_s": {"service": 0.3, "generator": 0.2}, "hold_s": 0.1, "requests": 300, "vus": 100}
-    assert judge(closed_cell(**idle)).status == "censored"
-    whole = judge(closed_cell(**idle, whole=True))
-    assert (whole.status, whole.limit) == ("valid", "offered")
-    assert judge(closed_cell(**{**idle, "cpu_s": {"generator": 1.95}}, whole=True)).limit == "generator"
+    def judged(generator_s: float, whole: bool) -> tuple[str, str | None]:
+        found = judge(closed_cell(3000, 100, 0.1, cpu_s={"service": 3.0, "generator": generator_s}, whole=whole))
+        return found.status, found.limit
+
+    assert judged(2.0, whole=False) == ("censored", None)
+    assert judged(2.0, whole=True) == ("valid", "offered")
+    assert judged(9.5, whole=True) == ("censored", "generator")
 
 
 def test_one_connection_for_each_user_and_one_for_the_harness_pass() -> None:

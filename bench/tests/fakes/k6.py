@@ -18,6 +18,8 @@ import urllib.request
 from pathlib import Path
 
 CELL = json.loads(os.environ["NSB_CELL"])
+WHOLE_MS = 400.0
+"""When the last answer of a whole load came; k6 itself needs as long again to end."""
 WARMING = CELL["mix"] is not None
 FAKE = os.environ.get("FAKE_K6", "")
 ONCE = os.environ.get("FAKE_K6_ONCE")
@@ -54,6 +56,8 @@ def summary() -> str:
         metrics[f"{name}{{window:in}}"] = trend(count, ms)
         metrics[f"{name}{{phase:h1}}"] = trend(count // 2, ms)
         metrics[f"{name}{{phase:h2}}"] = trend(count - count // 2, ms)
+    if CELL["whole"]:
+        metrics["nsb_moments"] = {**trend(2 * count, 200.0), "min": 0.0, "max": WHOLE_MS}
     return json.dumps({"metrics": metrics, "state": {}})
 
 
@@ -85,7 +89,7 @@ def main() -> None:
     elif wrong == "crash":
         print('level=error msg="ReferenceError: cell is not defined"', flush=True)
         sys.exit(107)
-    wait_until(CELL["window_to_ms"])
+    wait_until(CELL["window_from_ms"] + 2 * WHOLE_MS if CELL["whole"] else CELL["window_to_ms"])
     if wrong == "garbage":
         Path(CELL["summary"]).write_text('{"metrics": {"nsb_la')
     elif wrong != "no summary":

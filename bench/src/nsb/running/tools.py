@@ -131,7 +131,8 @@ class Workshop:
 
     def fill(self, command: Sequence[str], service: Service, workers: int = 1, heap_mib: int = HEAP_MIB) -> list[str]:
         """A command of contenders.toml with its placeholders filled."""
-        values = {**self._values(), "folder": str(self.root / service.folder), "workers": str(workers), "heap": f"{heap_mib}m"}
+        heap = f"{heap_mib // 1024}g" if heap_mib % 1024 == 0 else f"{heap_mib}m"
+        values = {**self._values(), "folder": str(self.root / service.folder), "workers": str(workers), "heap": heap}
         return [_fill(part, values) for part in command]
 
     def _values(self) -> dict[str, str]:

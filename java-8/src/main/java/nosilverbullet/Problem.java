@@ -1,5 +1,7 @@
 package nosilverbullet;
 
+import org.springframework.http.HttpHeaders;
+
 /** An error that is part of the contract (C31 to C39), thrown where it is found and answered by {@link Problems}. */
 final class Problem extends RuntimeException {
     private static final long serialVersionUID = 1;
@@ -20,6 +22,7 @@ final class Problem extends RuntimeException {
 
     private final int status;
     private final String title;
+    private final transient HttpHeaders headers = new HttpHeaders();
 
     private Problem(int status, String title, String detail, Throwable cause) {
         super(detail, cause, false, false); // an answer, not a surprise: nobody reads its stack trace
@@ -27,16 +30,26 @@ final class Problem extends RuntimeException {
         this.title = title;
     }
 
+    private Problem with(String header, String value) {
+        headers.set(header, value);
+        return this;
+    }
+
     Document document() {
         return new Document(title, status, getMessage());
+    }
+
+    HttpHeaders headers() {
+        return headers;
     }
 
     static Problem notFound(String detail) {
         return new Problem(404, "Not Found", detail, null);
     }
 
-    static Problem methodNotAllowed() {
-        return new Problem(405, "Method Not Allowed", "the method is not allowed here", null);
+    static Problem methodNotAllowed(String allow) {
+        return new Problem(405, "Method Not Allowed", "the method is not allowed here", null)
+                .with(HttpHeaders.ALLOW, allow);
     }
 
     static Problem unsupportedMediaType() {
@@ -53,6 +66,12 @@ final class Problem extends RuntimeException {
 
     static Problem unprocessableContent() {
         return new Problem(422, "Unprocessable Content", "name must be a string of 1 to 255 characters", null);
+    }
+
+    static Problem upgradeRequired() {
+        return new Problem(426, "Upgrade Required", "upgrade to a WebSocket", null)
+                .with(HttpHeaders.UPGRADE, "websocket")
+                .with(HttpHeaders.CONNECTION, "Upgrade"); // RFC 9110 asks for it beside Upgrade
     }
 
     static Problem upstream(Throwable cause) {

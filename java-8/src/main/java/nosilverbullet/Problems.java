@@ -3,7 +3,6 @@ package nosilverbullet;
 import org.apache.catalina.connector.ClientAbortException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.springframework.http.HttpHeaders;
 import org.springframework.http.MediaType;
 import org.springframework.http.ResponseEntity;
 import org.springframework.web.HttpRequestMethodNotSupportedException;
@@ -21,21 +20,19 @@ class Problems {
         if (problem.document().status == 500) {
             LOG.error("internal error", problem.getCause());
         }
-        return answer(problem, new HttpHeaders());
+        return answer(problem);
     }
 
     @ExceptionHandler
     ResponseEntity<Problem.Document> unknownPath(NoHandlerFoundException unknown) {
-        return answer(Problem.notFound("nothing is here"), new HttpHeaders());
+        return answer(Problem.notFound("nothing is here"));
     }
 
     @ExceptionHandler
     ResponseEntity<Problem.Document> wrongMethod(HttpRequestMethodNotSupportedException wrong) {
-        HttpHeaders headers = new HttpHeaders(); // Spring knows that GET brings HEAD along, but does not say it
-        headers.set(
-                HttpHeaders.ALLOW,
-                String.join(", ", wrong.getSupportedMethods()).replace("GET", "GET, HEAD"));
-        return answer(Problem.methodNotAllowed(), headers);
+        // Spring knows that GET brings HEAD along, but does not say it.
+        String allow = String.join(", ", wrong.getSupportedMethods()).replace("GET", "GET, HEAD");
+        return answer(Problem.methodNotAllowed(allow));
     }
 
     @ExceptionHandler
@@ -48,9 +45,11 @@ class Problems {
         return ours(Problem.internal(surprise));
     }
 
-    private static ResponseEntity<Problem.Document> answer(Problem problem, HttpHeaders headers) {
-        headers.setContentType(MediaType.APPLICATION_PROBLEM_JSON);
+    private static ResponseEntity<Problem.Document> answer(Problem problem) {
         Problem.Document document = problem.document();
-        return ResponseEntity.status(document.status).headers(headers).body(document);
+        return ResponseEntity.status(document.status)
+                .headers(problem.headers())
+                .contentType(MediaType.APPLICATION_PROBLEM_JSON)
+                .body(document);
     }
 }

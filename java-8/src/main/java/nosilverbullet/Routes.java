@@ -41,7 +41,9 @@ class Routes extends HttpFilter implements WebMvcConfigurer {
         try {
             chain.doFilter(plain(request), response);
         } finally {
-            stats.end(begun);
+            if (response.getStatus() != HttpServletResponse.SC_SWITCHING_PROTOCOLS) { // a socket ends later
+                stats.end(begun);
+            }
         }
     }
 

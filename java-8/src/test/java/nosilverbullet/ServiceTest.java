@@ -4,11 +4,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.sun.net.httpserver.HttpServer;
 import java.io.ByteArrayInputStream;
+import java.io.DataInputStream;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
+import java.net.Socket;
 import java.net.URI;
+import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Paths;
 import java.util.Arrays;
@@ -16,13 +19,26 @@ import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.Phaser;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import javax.websocket.ClientEndpointConfig;
+import javax.websocket.CloseReason;
+import javax.websocket.ContainerProvider;
+import javax.websocket.DeploymentException;
+import javax.websocket.Endpoint;
+import javax.websocket.EndpointConfig;
+import javax.websocket.PongMessage;
+import javax.websocket.RemoteEndpoint;
+import javax.websocket.Session;
+import javax.websocket.WebSocketContainer;
+import org.apache.hc.client5.http.classic.methods.HttpGet;
 import org.apache.hc.client5.http.classic.methods.HttpUriRequestBase;
 import org.apache.hc.client5.http.config.ConnectionConfig;
 import org.apache.hc.client5.http.config.RequestConfig;
@@ -261,8 +277,180 @@ class ServiceTest {
                 "the upstream did not answer");
     }
 
+    @Test
+    void eventsComeUntilTheClientLeaves() throws Exception { // C14, C4, C40
+        long before = requests();
+        HttpGet request = events(port, 10);
+        ClassicHttpResponse answer = open(request);
+        assertThat(answer.getCode()).isEqualTo(200);
+        assertThat(answer.getFirstHeader("Content-Type").getValue()).isEqualTo("text/event-stream");
+        assertThat(answer.getFirstHeader("Cache-Control").getValue()).isEqualTo("no-store");
+        assertThat(answer.getFirstHeader("Content-Length")).isNull();
+        byte[] begin = new byte[36];
+        new DataInputStream(answer.getEntity().getContent()).readFully(begin);
+        assertThat(new String(begin, StandardCharsets.US_ASCII))
+                .isEqualTo("data: 0\n\ndata: 1\n\ndata: 2\n\ndata: 3\n\n");
+        assertThat(get("/stats")).contains("{\"requests_total\":" + before + ",", "\"in_flight\":1,");
+        request.cancel(); // to close the answer would be to read it to its end
+        awaitInFlight(port, 0);
+        assertThat(requests()).isEqualTo(before + 1);
+
+        Answer head = send("HEAD", "/events?interval_ms=60000");
+        assertThat(head.status).isEqualTo(200);
+        assertThat(head.header("Content-Type")).isEqualTo("text/event-stream");
+        assertThat(head.header("Content-Length")).isNull();
+        awaitInFlight(port, 0);
+    }
+
+    @Test
+    void messagesComeBack() throws Exception { // C15, C24, C4
+        Client client = new Client(port);
+        String severalParts = "a" + times(16_383, "😀"); // no part of it may end within a character
+        for (String text : Arrays.asList("안녕 😀", "", times(65_536, "a"), times(32_768, "é"), severalParts)) {
+            client.remote.sendText(text);
+            assertThat(client.next()).isEqualTo(text);
+        }
+        client.remote.sendText("o", false);
+        client.remote.sendText("ne", true);
+        assertThat(client.next()).isEqualTo("one");
+        for (int size : new int[] {0, 1, 65_536}) {
+            client.remote.sendBinary(ByteBuffer.allocate(size));
+            assertThat(client.next()).isEqualTo(ByteBuffer.allocate(size));
+        }
+        client.remote.sendPing(ByteBuffer.allocate(1));
+        assertThat(client.next()).isEqualTo("pong");
+        awaitInFlight(port, 1);
+        client.session.close();
+        awaitInFlight(port, 0);
+
+        Socket leaving = upgraded("");
+        awaitInFlight(port, 1);
+        leaving.close();
+        awaitInFlight(port, 0);
+    }
+
+    @Test
+    void messagesThatAreTooLongClose() throws Exception { // C24
+        for (String text : Arrays.asList(times(65_537, "a"), times(32_769, "é"), times(1_000_000, "a"))) {
+            Client client = new Client(port);
+            client.sendUntilClosed(remote -> remote.sendText(text));
+            assertThat(client.next()).isEqualTo(1009);
+        }
+        Client client = new Client(port);
+        client.remote.sendBinary(ByteBuffer.allocate(40_000), false);
+        client.sendUntilClosed(remote -> remote.sendBinary(ByteBuffer.allocate(40_000), true));
+        assertThat(client.next()).isEqualTo(1009);
+        awaitInFlight(port, 0);
+    }
+
+    @Test
+    void aSocketNegotiatesNothingAndRefusesWhatIsNotUtf8() throws Exception { // C24
+        byte[] textFf = {(byte) 0x81, (byte) 0x81, 0, 0, 0, 0, (byte) 0xff}; // final, masked by zeros
+        try (Socket socket =
+                upgraded("Sec-WebSocket-Extensions: permessage-deflate\r\n" + "Sec-WebSocket-Protocol: chat\r\n")) {
+            socket.getOutputStream().write(textFf);
+            byte[] close = new byte[4];
+            new DataInputStream(socket.getInputStream()).readFully(close);
+            assertThat(close[0]).isEqualTo((byte) 0x88);
+            assertThat(ByteBuffer.wrap(close).getShort(2)).isEqualTo((short) 1007);
+        }
+        awaitInFlight(port, 0);
+    }
+
+    @Test
+    void withoutAnUpgradeThereIsNoSocket() throws Exception { // C24
+        Answer answer = send("GET", "/ws");
+        isProblem(answer, 426, "Upgrade Required", "upgrade to a WebSocket");
+        assertThat(answer.header("Upgrade")).isEqualTo("websocket");
+        Answer head = send("HEAD", "/ws");
+        assertThat(head.status).isEqualTo(405);
+        assertThat(head.header("Allow")).isEqualTo("GET");
+    }
+
+    private static HttpGet events(int port, int intervalMs) {
+        return new HttpGet("http://127.0.0.1:" + port + "/events?interval_ms=" + intervalMs);
+    }
+
+    private static ClassicHttpResponse open(HttpGet request) throws IOException {
+        return CLIENT.executeOpen(null, request, null);
+    }
+
+    private static void awaitInFlight(int port, int wanted) throws Exception {
+        while (!get(port, "/stats").contains("\"in_flight\":" + wanted + ",")) {
+            Thread.sleep(1);
+        }
+    }
+
+    /** A bare connection after a handshake that offered more than it got. */
+    private static Socket upgraded(String offers) throws IOException {
+        String handshake = "GET /ws HTTP/1.1\r\nHost: test\r\nOrigin: http://elsewhere\r\nUpgrade: websocket\r\n"
+                + "Connection: keep-alive, Upgrade\r\nSec-WebSocket-Version: 13\r\n"
+                + "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n" + offers + "\r\n";
+        Socket socket = new Socket(InetAddress.getLoopbackAddress(), port);
+        socket.setSoTimeout((int) LIMIT.toMilliseconds());
+        socket.getOutputStream().write(handshake.getBytes(StandardCharsets.US_ASCII));
+        StringBuilder head = new StringBuilder();
+        while (!head.toString().endsWith("\r\n\r\n")) {
+            head.append((char) socket.getInputStream().read());
+        }
+        assertThat(head.toString())
+                .startsWith("HTTP/1.1 101 ")
+                .contains("s3pPLMBiTxaQ9kYGzzhZRbK+xOo=")
+                .doesNotContainIgnoringCase("Sec-WebSocket-Extensions")
+                .doesNotContainIgnoringCase("Sec-WebSocket-Protocol");
+        return socket;
+    }
+
+    /** What comes back on a socket: texts, buffers, "pong" and the code of a close. */
+    private static final class Client extends Endpoint {
+        interface Sending {
+            void to(RemoteEndpoint.Basic remote) throws IOException;
+        }
+
+        /** More than the service may send back: a 1009 must be its own, not this client's. */
+        private static final int LARGEST_ANSWER = 1_000_000;
+
+        private final BlockingQueue<Object> received = new LinkedBlockingQueue<>();
+        final Session session;
+        final RemoteEndpoint.Basic remote;
+
+        Client(int port) throws IOException, DeploymentException {
+            WebSocketContainer container = ContainerProvider.getWebSocketContainer();
+            container.setDefaultMaxTextMessageBufferSize(LARGEST_ANSWER);
+            container.setDefaultMaxBinaryMessageBufferSize(LARGEST_ANSWER);
+            session = container.connectToServer(
+                    this, ClientEndpointConfig.Builder.create().build(), URI.create("ws://127.0.0.1:" + port + "/ws"));
+            remote = session.getBasicRemote();
+        }
+
+        Object next() throws InterruptedException {
+            return received.poll(30, TimeUnit.SECONDS);
+        }
+
+        /** The service need not read the whole of what is too long. */
+        void sendUntilClosed(Sending sending) {
+            try {
+                sending.to(remote);
+            } catch (IOException | IllegalStateException closed) {
+                // next() tells by which code
+            }
+        }
+
+        @Override
+        public void onOpen(Session session, EndpointConfig config) {
+            session.addMessageHandler(String.class, received::add);
+            session.addMessageHandler(ByteBuffer.class, received::add);
+            session.addMessageHandler(PongMessage.class, pong -> received.add("pong"));
+        }
+
+        @Override
+        public void onClose(Session session, CloseReason reason) {
+            received.add(reason.getCloseCode().getCode());
+        }
+    }
+
     @ParameterizedTest
-    @ValueSource(strings = {"/hello/", "/HELLO", "/", "/error", "/book", "/books/1/"})
+    @ValueSource(strings = {"/hello/", "/HELLO", "/", "/error", "/book", "/books/1/", "/events/", "/ws/"})
     void unknownPathsAreNotFound(String path) throws Exception { // C20, C31
         for (String method : Arrays.asList("GET", "POST", "OPTIONS", "PURGE")) {
             isProblem(send(method, path), 404, "Not Found", "nothing is here");
@@ -278,6 +466,9 @@ class ServiceTest {
                 "TRACE|/healthz|GET, HEAD",
                 "DELETE|/books/1|GET, HEAD",
                 "PURGE|/sleep|GET, HEAD",
+                "POST|/events?interval_ms=x|GET, HEAD",
+                "POST|/ws|GET",
+                "OPTIONS|/ws|GET",
                 "GET|/books|POST",
                 "OPTIONS|/books|POST"
             })
@@ -288,7 +479,7 @@ class ServiceTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"/hello", "/sleep?ms=1", "/sleep", "/nowhere", "/readyz"})
+    @ValueSource(strings = {"/hello", "/sleep?ms=1", "/sleep", "/nowhere", "/readyz", "/events"})
     void headIsGetWithoutABody(String path) throws Exception { // C21
         Answer get = send("GET", path);
         Answer head = send("HEAD", path);
@@ -318,6 +509,7 @@ class ServiceTest {
                 "/compute?rounds=0|rounds must be given once, as a whole number from 1 to 10000000",
                 "/fanout?mode=x&ms=x&calls=1001|calls must be given once, as a whole number from 1 to 1000",
                 "/fanout?calls=1&ms=1&mode=both|mode must be given once, as concurrent or sequential",
+                "/events?interval_ms=9|interval_ms must be given once, as a whole number from 10 to 60000",
                 "/books/0|id must be a whole number from 1 to 9007199254740991",
                 "/books/x|id must be a whole number from 1 to 9007199254740991",
                 "/books/9007199254740992|id must be a whole number from 1 to 9007199254740991"
@@ -414,11 +606,13 @@ class ServiceTest {
             assertThat(process.isAlive()).isTrue();
             Thread.sleep(20);
         }
+        ClassicHttpResponse stream = open(events(own, 60_000));
+        Client client = new Client(own);
         Future<String> sleeping = BESIDE.submit(() -> get(own, "/sleep?ms=1000"));
-        while (!get(own, "/stats").contains("\"in_flight\":1")) {
-            Thread.sleep(1);
-        }
+        awaitInFlight(own, 3);
         process.destroy();
+        assertThat(EntityUtils.toString(stream.getEntity())).isEqualTo("data: 0\n\n"); // and a regular end
+        assertThat(client.next()).isEqualTo(1001);
         assertThat(sleeping.get()).isEqualTo("{\"slept_ms\":1000}");
         assertThat(process.waitFor(8, TimeUnit.SECONDS)).isTrue();
         assertThat(process.exitValue()).isEqualTo(143);

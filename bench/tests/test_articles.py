@@ -1,0 +1,182 @@
+"""Tier article: who is asked what, how long a whole load takes, and an article's figures beside ours."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import pytest
+
+from nsb import plan as plans
+from nsb.analysis.articles import repeated
+from nsb.analysis.claims import judged
+from nsb.claims import Article, Claim, Claims, Ours, Reported, Said
+from nsb.model import Cell, Latency, Registry, Scenario, Whole
+from nsb.report import articles as pages
+
+SAID = Said(en="It is.", ko="그렇습니다.")
+
+
+# --- who is asked what ------------------------------------------------------------------------------------------------
+
+
+def test_a_scenario_is_asked_of_those_that_claims_name_and_of_the_twins_original(claims: Claims, registry: Registry) -> None:
+    asked = plans.by_claims(claims, registry, ["B"], "1cpu")
+    assert asked == {
+        "fanout-rate": ["java-vt", "java-pt", "go", "kotlin-coroutines", "kotlin-pool-300"],
+        "fanout-max": ["go", "kotlin-coroutines", "kotlin-pool-3", "kotlin-pool-300"],
+        "b-fanout": ["kotlin-coroutines", "kotlin-pool-3", "kotlin-pool-300"],
+    }
+
+
+def test_what_only_several_cores_can_tell_is_asked_there_alone(claims: Claims, registry: Registry) -> None:
+    one, several = (plans.by_claims(claims, registry, ["D"], profile) for profile in ("1cpu", "ncpu"))
+    assert "virtual-threads-small" not in one
+    assert "java-vt-16" in several["virtual-threads-small"]
+
+
+def test_every_rule_of_an_article_can_be_decided_by_its_run(claims: Claims, registry: Registry) -> None:
+    asked = plans.by_claims(claims, registry, list(claims.articles), "1cpu")
+    names = list(registry.contenders)
+    made = plans.make(registry, "article", names, list(asked), "1cpu", 1, 3, rounds=1, asked=asked)
+    there = {(slot.scenario.id, slot.contender.id) for slot in made.slots(1)}
+    for claim in claims.claims.values():
+        for rule, only in claim.rules:
+            if only != "ncpu" and hasattr(rule, "scenario"):
+                assert {(rule.scenario, name) for name in plans.contenders_of(rule)} <= there
+    assert made.cells == len(there) < len(names) * len(asked)
+
+
+def test_a_twin_is_asked_what_its_original_is(claims: Claims, registry: Registry) -> None:
+    asked = plans.by_claims(claims, registry, ["B"], "1cpu")
+    made = plans.make(registry, "article", ["go", "go-twin", "kotlin-pool-3"], list(asked), "1cpu", 1, 3, rounds=1, asked=asked)
+    assert {(s.scenario.id, s.contender.id) for s in made.slots(1)} == {
+        ("fanout-rate", "go"), ("fanout-rate", "go-twin"),
+        ("fanout-max", "go"), ("fanout-max", "go-twin"), ("fanout-max", "kotlin-pool-3"), ("b-fanout", "kotlin-pool-3"),
+    }  # fmt: skip
+
+
+# --- a whole load -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("contender", "scenario", "seconds"),
+    [
+        ("java-pt", "a-sleep", 30 + 15),  # 3000 users behind 200 threads drain 15 s: the article's 45.6 s
+        ("java-vt", "a-sleep", 30 + 1),
+        ("java-pt", "a-slow-query", 30 + 20),
+        ("java-vt", "a-slow-query", 30 + 20),
+        ("kotlin-pool-3", "b-fanout", 100),
+        ("kotlin-pool-300", "b-fanout", 1),
+        ("java-pt", "c-sleep", 20),
+        ("java-webflux", "c-sleep", 2),
+        ("java-pt", "e-hello", 10),
+    ],
+)
+def test_a_whole_load_is_announced_by_its_stations(registry: Registry, contender: str, scenario: str, seconds: float) -> None:
+    made = plans.make(registry, "article", [contender], [scenario], "1cpu", 1, 3, rounds=1)
+    timing = made.timing(made.scenarios[0])
+    around = timing.total_s - timing.window_s
+    assert made.cell_s(made.contenders[0], made.scenarios[0]) - around == pytest.approx(seconds)
+
+
+@pytest.mark.parametrize(
+    ("changes", "mistake"),
+    [
+        ({"model": "open", "rate": 5}, "whole needs a closed scenario"),
+        ({"whole": {"send_s": 5.0, "requests": 5}}, "exactly one of send_s and requests"),
+        ({"whole": {}}, "exactly one of send_s and requests"),
+        ({"whole": {"requests": 5}}, "so many requests need a hold"),
+        ({"article_window_s": 5.0}, "article_window_s needs an open scenario"),
+    ],
+)
+def test_a_whole_load_has_one_end(changes: dict[str, Any], mistake: str) -> None:
+    plain = {
+        "id": "x", "why": "", "path": "/x", "body": "", "model": "closed", "vus": 8, "headline": "throughput", "whole": {"send_s": 5.0}
+    }  # fmt: skip
+    assert Scenario.model_validate(plain).whole == Whole(send_s=5.0)
+    with pytest.raises(ValueError, match=mistake):
+        Scenario.model_validate({**plain, **changes})
+
+
+# --- theirs and ours --------------------------------------------------------------------------------------------------
+
+
+def cell(round_: int, contender: str, rate: float, seconds: float = 10.0, p90: float = 1000.0, **changes: Any) -> Cell:
+    return Cell(
+        round=round_, contender=contender, scenario="burst", profile="1cpu", model="closed", window_s=seconds, throughput_rps=rate,
+        latency_ms=Latency(p50=1.0, p90=p90, p99=None, max=9.0), whole=True, **{"status": "valid", "limit": "cpu", **changes},
+    )  # fmt: skip
+
+
+def figure(value: float, unit: str, metric: Any = "throughput", contender: str = "a", other: str | None = None) -> Reported:
+    return Reported(what=SAID, value=value, unit=unit, ours=Ours(scenario="burst", contender=contender, metric=metric, other=other))
+
+
+def claims_with(*reported: Reported) -> Claims:
+    article = Article(id="X", title=SAID, setup=SAID, differs=[SAID])
+    arithmetic: Any = {"rule": "arithmetic", "over": [4.0], "under": [2.0], "said": 2.0}
+    claim = Claim.model_validate({"id": "X1", "article": "X", "said": SAID, "parts": [arithmetic], "reported": list(reported)})
+    return Claims(articles={"X": article}, claims={"X1": claim})
+
+
+RUN: dict[str, Any] = {
+    "plan": {
+        "tier": "article", "profile": "1cpu", "rounds": 2, "seed": 3, "workers": 1, "contenders": ["a", "b"], "scenarios": ["burst"],
+        "asked": {"burst": ["a", "b"]}, "articles": ["X"], "vus": {"burst": 3000}, "rates": {"burst": None}, "windows_s": {"burst": 30},
+        "loads": {"burst": {"send_s": 30.0}}, "heaps_mib": {"burst": 4096}, "models": {"burst": "closed"},
+    },
+    "host": {"cpu": "A CPU", "cores": 2, "memory_gib": 8, "system": "Linux", "kernel": "6", "commit": "c0ffee", "changed": False},
+    "database": {"kind": "mysql", "version": "9"}, "started_at": "2026-11-22T00:00:00+00:00",
+}  # fmt: skip
+
+
+def test_ours_is_the_mean_over_the_rounds_in_the_articles_unit_and_the_ratio_has_its_interval() -> None:
+    cells = [cell(1, "a", 90.0, 20.0, 15_000.0), cell(2, "a", 110.0, 22.0, 16_000.0), cell(1, "b", 45.0), cell(2, "b", 50.0)]
+    asked = [figure(200.0, "requests/s"), figure(21.0, "s", "duration"), figure(15.0, "s", "p90"), figure(2.0, "×", other="b")]
+    rate, seconds, p90, ratio = repeated(RUN, cells, claims_with(*asked))["X"]
+    assert (rate.value, seconds.value) == (pytest.approx(math.sqrt(90 * 110)), pytest.approx(math.sqrt(440)))
+    assert p90.value == pytest.approx(math.sqrt(15 * 16))
+    assert ratio.value == pytest.approx(math.sqrt(2.0 * 2.2))
+    assert (rate.rounds, rate.limit, ratio.limit, rate.bound) == (2, "cpu", None, False)
+    assert rate.ratio is not None
+    assert rate.low is not None
+    assert (rate.ratio.value, rate.ratio.low) == (pytest.approx(rate.value / 200), pytest.approx(rate.low / 200))
+
+
+def test_one_round_has_no_figure() -> None:
+    (alone,) = repeated(RUN, [cell(1, "a", 90.0)], claims_with(figure(200.0, "requests/s")))["X"]
+    assert (alone.value, alone.ratio, alone.rounds) == (None, None, 1)
+
+
+def test_what_the_generator_held_back_is_a_bound_and_no_part_of_a_ratio() -> None:
+    held = {"status": "censored", "limit": "generator"}
+    cells = [cell(1, "a", 90.0, **held), cell(2, "a", 110.0, **held), cell(1, "b", 45.0), cell(2, "b", 50.0)]
+    rate, ratio = repeated(RUN, cells, claims_with(figure(200.0, "requests/s"), figure(2.0, "×", other="b")))["X"]
+    assert (rate.bound, rate.limit, rate.rounds) == (True, "generator", 2)
+    assert (ratio.bound, ratio.value) == (False, None)
+
+
+def test_who_could_not_run_it_has_no_line() -> None:
+    cells = [cell(1, "a", 0.0, status="unsupported", limit=None)]
+    assert repeated(RUN, cells, claims_with(figure(200.0, "requests/s"))) == {}
+    assert repeated({"plan": {"scenarios": ["other"]}}, cells, claims_with(figure(200.0, "requests/s"))) == {}
+
+
+@pytest.mark.parametrize("language", ["en", "ko"])
+def test_the_page_has_their_figure_ours_and_what_explains_it(language: Any) -> None:
+    held: dict[str, Any] = {"status": "censored", "limit": "generator", "doubts": ["V7 noisy"]}
+    claims = claims_with(figure(200.0, "requests/s"), figure(50.0, "requests/s", contender="b"))
+    cells = [cell(1, "a", 90.0, **held), cell(2, "a", 110.0, **held), cell(1, "b", 45.0), cell(2, "b", 50.0)]
+    found = repeated(RUN, cells, claims)["X"]
+    page = pages.page(language, claims.articles["X"], found, RUN, judged(RUN, cells, [], None, claims), ["X", "Y"])
+    lines = [line for line in page.splitlines() if line.startswith("| **X1**")]
+    assert "| 200 " in lines[0]
+    assert "| ≥99.5? (" in lines[0]
+    assert "| ≥0.50 (" in lines[0]
+    assert "| 47.4 (" in lines[1]
+    assert f"- {getattr(SAID, language)}" in page
+    assert "4,096 MiB" in page
+    assert "--tier article --articles X" in page
+    assert f"[Y](Y.{language}.md)" in page
+    assert "None" not in page
