@@ -8,16 +8,18 @@ from pathlib import Path
 
 import pytest
 
-from nsb.claims import Claims
+from nsb.claims import Claims, Judgement, Verdict
+from nsb.model import to_json
+from nsb.report import claims as verdicts
 from nsb.report import markdown
-from nsb.running.journal import read_run
-from nsb.running.outputs import outputs
+from nsb.running.journal import JournalError, read_run
+from nsb.running.outputs import committed_articles, outputs
 
 ROOT = Path(__file__).resolve().parents[2]
 READMES = [ROOT / name for name in markdown.READMES]
 RESULTS = sorted(path.parent for path in (ROOT / "bench" / "results").glob("*/run.json"))
 REFERENCES = [folder for folder in RESULTS if folder.name.endswith("-standard")]
-MADE = ("table.*", "claims.*", "report.html", "blog.*", "charts", "k6", "oha")
+MADE = ("table.*", "claims.*", "report.html", "blog.*", "charts", "articles", "k6", "oha")
 """What a run's folder holds besides its raw data, and raw data that no output is made from."""
 
 
@@ -29,8 +31,8 @@ def test_the_block_is_that_of_the_newest_reference_run(readme: Path, tmp_path: P
     shutil.copytree(newest, copy, ignore=shutil.ignore_patterns(*MADE))
     run, cells = read_run(copy)
     written = outputs(copy, run, cells, claims)
-    folder = newest.relative_to(ROOT).as_posix()
-    block = markdown.readme_block(written.table, run, folder, written.judgement, markdown.READMES[readme.name])
+    judged = [(newest.relative_to(ROOT).as_posix(), written.judgement), *committed_articles(ROOT)]
+    block = markdown.readme_block(written.table, run, judged, markdown.READMES[readme.name])
     assert markdown.with_block(text, block) == text
 
 
@@ -39,7 +41,8 @@ def test_committed_tables_and_verdicts_come_from_their_raw_data(folder: Path, tm
     copy = tmp_path / folder.name
     shutil.copytree(folder, copy, ignore=shutil.ignore_patterns(*MADE))
     outputs(copy, *read_run(copy), claims)
-    for name in ("table.md", "table.csv", "table.json", "claims.md", "claims.json"):
+    pages = {file.relative_to(at).as_posix() for at in (folder, copy) for file in (at / "articles").glob("*")}
+    for name in ("table.md", "table.csv", "table.json", "claims.md", "claims.json", *sorted(pages)):
         assert (folder / name).read_bytes() == (copy / name).read_bytes(), name
 
 
@@ -54,3 +57,40 @@ def test_every_verb_it_names_is_a_recipe(readme: Path) -> None:
 def test_markers_that_are_gone_are_an_error() -> None:
     with pytest.raises(ValueError, match="markers"):
         markdown.with_block("no markers", "block")
+
+
+def with_verdicts(of: Judgement, **changes: Verdict) -> Judgement:
+    """The same with other verdicts for some claims, and none for the rest."""
+    changed = [claim.model_copy(update={"verdict": changes.get(claim.id, "NOT_MEASURED"), "reason": None}) for claim in of.claims]
+    return of.model_copy(update={"claims": changed})
+
+
+def test_of_several_runs_the_one_that_decides_a_claim_is_told_and_who_disagrees(tmp_path: Path, claims: Claims) -> None:
+    copy = tmp_path / "run"
+    shutil.copytree(REFERENCES[-1], copy, ignore=shutil.ignore_patterns(*MADE))
+    of = outputs(copy, *read_run(copy), claims).judgement
+    runs = [
+        ("results/one", with_verdicts(of, A1="UNDECIDED", A2="SUPPORTED")),
+        ("results/two", with_verdicts(of, A1="REFUTED", A2="REFUTED", A3="UNDECIDED")),
+    ]
+    found = {each.claim.id: each for each in verdicts.across(runs)}
+    assert [(found[id_].claim.verdict, found[id_].folder) for id_ in ("A1", "A2", "A3", "A4")] == [
+        ("REFUTED", "results/two"), ("SUPPORTED", "results/one"), ("UNDECIDED", "results/two"), ("NOT_MEASURED", "results/one"),
+    ]  # fmt: skip
+    assert [len(found[id_].against) for id_ in ("A1", "A2")] == [0, 1]
+    lines = verdicts.summary_across(list(found.values()), "en").splitlines()
+    (second,) = [line for line in lines if line.startswith("| **A2**")]
+    assert "supported<br><sub>[one](results/one/claims.md)</sub><br><sub>refuted: [two](results/two/claims.md)</sub>" in second
+    assert "support 1 and refute 1; 1 are undecided" in verdicts.counts_across(list(found.values()), "en")
+
+
+def test_verdicts_of_a_committed_run_can_be_read_again(tmp_path: Path) -> None:
+    folder = tmp_path / "bench" / "results" / "20990101-article"
+    folder.mkdir(parents=True)
+    shutil.copy(REFERENCES[-1] / "claims.json", folder)
+    ((name, judgement),) = committed_articles(tmp_path)
+    assert name == "bench/results/20990101-article"
+    assert to_json(judgement.model_dump(mode="json", by_alias=True)) == (folder / "claims.json").read_text(encoding="utf-8")
+    (folder / "claims.json").write_text("{}")
+    with pytest.raises(JournalError, match=r"claims\.json"):
+        committed_articles(tmp_path)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from rich import box
 from rich.table import Table as Grid
@@ -108,8 +109,59 @@ def _some(lines: Sequence[str], most: int) -> str:
 
 def counts(found: Judgement, language: Language) -> str:
     """How many claims have which verdict, in a sentence."""
-    by_verdict = {word: sum(claim.verdict == word for claim in found.claims) for word in _COLOURS}
-    return text("result.claims", language, all=len(found.claims), **by_verdict)
+    return _counts("result.claims", found.claims, language)
+
+
+def _counts(key: str, claims: Sequence[JudgedClaim], language: Language) -> str:
+    by_verdict = {word: sum(claim.verdict == word for claim in claims) for word in _COLOURS}
+    return text(key, language, all=len(claims), **by_verdict)
+
+
+# --- several runs ---------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Across:
+    """A claim as the runs that were asked say together."""
+
+    claim: JudgedClaim
+    """Of the run that decides it, else of the one that comes closest to it; of equals the first."""
+    folder: str
+    against: list[tuple[str, JudgedClaim]]
+    """What other runs decided otherwise."""
+
+
+_CLOSEST: tuple[Verdict, ...] = ("SUPPORTED", "REFUTED", "UNDECIDED", "NOT_MEASURED")
+_DECIDED = _CLOSEST[:2]
+
+
+def across(runs: Sequence[tuple[str, Judgement]]) -> list[Across]:
+    """Every claim of the first run. No verdict is made of two: each is that of one run, and runs that disagree are both told."""
+    found: list[Across] = []
+    for number_, own_ in enumerate(runs[0][1].claims):
+        each = [(folder, judgement.claims[number_]) for folder, judgement in runs]
+        assert all(claim.id == own_.id for _, claim in each)
+        decided = [(folder, claim) for folder, claim in each if claim.verdict in _DECIDED]
+        folder, claim = (decided or sorted(each, key=lambda one: _CLOSEST.index(one[1].verdict)))[0]
+        found.append(Across(claim, folder, [other for other in decided if other[1].verdict != claim.verdict]))
+    return found
+
+
+def counts_across(found: Sequence[Across], language: Language) -> str:
+    """The same sentence of several runs."""
+    return _counts("result.claims_across", [each.claim for each in found], language)
+
+
+def summary_across(found: Sequence[Across], language: Language) -> str:
+    """All claims in one table, each with the run that its verdict is from."""
+    names = {each.folder: each.folder.rsplit("/", 1)[-1] for each in found}
+
+    def beneath(each: Across) -> str:
+        lines = [f"[{names[each.folder]}]({each.folder}/claims.md)"]
+        lines += [f"{verdict(claim, language)}: [{folder.rsplit('/', 1)[-1]}]({folder}/claims.md)" for folder, claim in each.against]
+        return "".join(f"<br><sub>{line}</sub>" for line in lines)
+
+    return _grid([_line(each.claim, language, beneath(each)) for each in found], language)
 
 
 # --- Markdown -----------------------------------------------------------------------------------------------------------------
@@ -117,19 +169,24 @@ def counts(found: Judgement, language: Language) -> str:
 
 def summary(found: Judgement, language: Language) -> str:
     """All claims in one table."""
+    return _grid([_line(claim, language) for claim in found.claims], language)
+
+
+def _grid(lines: Sequence[str], language: Language) -> str:
     heads = [text(key, language) for key in ("head.claim", "head.verdict", "claim.ours", "claim.reported")]
-    lines = ["| | " + " | ".join(heads) + " |", "|---|---|---|---|---|"]
-    for claim in found.claims:
-        because = "".join(f"<br><sub>{text(instead(aside), language)}: {own(aside.said, language)}</sub>" for aside in claim.instead)
-        cells = (
-            f"**{claim.id}**",
-            own(claim.said, language) + because,
-            verdict(claim, language),
-            ours(claim, language) or "–",
-            reported(claim.reported, language, 2) or "–",
-        )
-        lines.append("| " + " | ".join(each.replace("|", "\\|") for each in cells) + " |")
-    return "\n".join(lines) + "\n"
+    return "\n".join(["| | " + " | ".join(heads) + " |", "|---|---|---|---|---|", *lines]) + "\n"
+
+
+def _line(claim: JudgedClaim, language: Language, below_verdict: str = "") -> str:
+    because = "".join(f"<br><sub>{text(instead(aside), language)}: {own(aside.said, language)}</sub>" for aside in claim.instead)
+    cells = (
+        f"**{claim.id}**",
+        own(claim.said, language) + because,
+        verdict(claim, language) + below_verdict,
+        ours(claim, language) or "–",
+        reported(claim.reported, language, 2) or "–",
+    )
+    return "| " + " | ".join(each.replace("|", "\\|") for each in cells) + " |"
 
 
 def page(found: Judgement) -> str:

@@ -92,18 +92,22 @@ BEGIN, END = "<!-- result:begin", "<!-- result:end -->"
 READMES: dict[str, Language] = {"README.md": "en", "README.ko.md": "ko"}
 
 
-def readme_block(table: Table, run: dict[str, Any], folder: str, judgement: Judgement, language: Language) -> str:
-    """What stands between the markers of the README: the table of a committed run, its legend, its verdicts and its machine."""
-    host = run["host"]
+def readme_block(table: Table, run: dict[str, Any], judged: Sequence[tuple[str, Judgement]], language: Language) -> str:
+    """What stands between the markers of the README: the table of a committed run, its legend, the verdicts of all runs, its machine.
+
+    `judged`: folder and verdicts of that run, and of further ones after it.
+    """
+    host, folder = run["host"], judged[0][0]
+    verdicts_ = verdicts.across(judged)
     return "\n".join(
         [
             "",
             table_block(table),
             *(f"<sub>{line}</sub>  " for line in words.legend(table, language)),
             "",
-            verdicts.counts(judgement, language),
+            verdicts.counts_across(verdicts_, language),
             "",
-            verdicts.summary(judgement, language),
+            verdicts.summary_across(verdicts_, language),
             f"<sub>{host['cpu']}, {host['cores']} cores, {run['database']['kind']} {run['database']['version']}, "
             f"{run['started_at'][:10]}; raw data and doubts: [{folder}]({folder}/table.md).</sub>",
             "",

@@ -336,6 +336,12 @@ MESSAGES: dict[str, tuple[str, str]] = {
         "주장 {all}개 가운데 {SUPPORTED}개를 뒷받침하고 {REFUTED}개를 반박합니다. "
         "{UNDECIDED}개는 판정을 보류했고 {NOT_MEASURED}개는 측정하지 않았습니다.",
     ),
+    "result.claims_across": (
+        "Of {all} claims the committed runs support {SUPPORTED} and refute {REFUTED}; {UNDECIDED} are undecided and {NOT_MEASURED} not "
+        "measured. Below each verdict is the run that it is from.",
+        "주장 {all}개 가운데 공개한 측정이 {SUPPORTED}개를 뒷받침하고 {REFUTED}개를 반박합니다. "
+        "{UNDECIDED}개는 판정을 보류했고 {NOT_MEASURED}개는 측정하지 않았습니다. 판정 아래는 그 판정을 낸 측정입니다.",
+    ),
     "result.SUPPORTED": (
         "No contender is best at everything: each of the {n} is beaten at something.",
         "모든 면에서 가장 좋은 측정 대상은 없습니다. {n}개 모두 어떤 항목에서는 다른 대상에 뒤집니다.",

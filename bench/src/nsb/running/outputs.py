@@ -115,6 +115,18 @@ def _drawn(folder: Path, run: dict[str, Any], cells: Sequence[Cell], claims: Cla
         write_whole(folder / "report.html", of_runner(whole, run))
 
 
+def committed_articles(root: Path) -> list[tuple[str, Judgement]]:
+    """Folder below the root and verdicts of each committed run of the tier article, the newest first. Raises JournalError."""
+    found: list[tuple[str, Judgement]] = []
+    for file in sorted((root / "bench" / "results").glob("*-article*/claims.json"), reverse=True):
+        try:
+            judgement = Judgement.model_validate_json(file.read_text(encoding="utf-8"))
+        except (OSError, ValueError) as error:
+            raise JournalError(f"{file}: {error}") from None
+        found.append((file.parent.relative_to(root).as_posix(), judgement))
+    return found
+
+
 def read_code_of(folder: Path) -> Code | None:
     """The sizes of the sources; None for a run in which they were not counted. Raises JournalError."""
     try:
