@@ -8,7 +8,7 @@ import pytest
 
 from nsb.analysis import table
 from nsb.model import Cell, Half, Latency
-from nsb.report import words
+from nsb.report import charts_points, words
 
 RUN: dict[str, Any] = {
     "plan": {
@@ -64,6 +64,19 @@ def test_a_tail_in_which_the_generator_was_late_is_no_headline() -> None:
     assert found.figure is not None
     assert (found.figure.value, found.figure.rounds, found.scheduled) == (pytest.approx(90.0), 2, True)
     assert tails([]).figure is None  # one round has no spread of a tail
+
+
+def test_one_round_of_a_whole_load_has_no_spread_and_so_no_figure() -> None:
+    assert entry(cell(1, whole=True)).figure is None
+    assert entry(cell(1, whole=True), cell(2, whole=True)).figure is not None
+
+
+def test_what_was_not_asked_is_neither_missing_nor_shown() -> None:
+    run = {"plan": {**RUN["plan"], "contenders": ["a", "b", "c"], "asked": {"max": ["a", "c"]}}}
+    made = table.make(run, [cell()])
+    assert [made.entry(name, "max").status for name in ("a", "b", "c")] == ["valid", "not asked", "missing"]
+    assert [words.figure(made.entry(name, "max")) for name in ("b", "c")] == ["", "missing"]
+    assert [dot.contender for dot in charts_points.dots(made, "max")[1]] == ["a", "c"]
 
 
 def test_a_second_attempt_replaces_the_first() -> None:

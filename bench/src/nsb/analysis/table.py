@@ -270,7 +270,8 @@ def _figure(cells: Sequence[Cell], headline: Headline) -> Figure | None:
         grown = over_rounds([cell.memory_slope for cell in cells if cell.memory_slope is not None])
         return None if grown is None else Figure(**asdict(grown))
     values = [value for cell in cells if (value := cell.headline(headline)) is not None and value > 0]
-    halves = [value for half in cells[0].halves if (value := _half(cells[0], headline, half)) is not None] if cells else []
+    steady = bool(cells) and not cells[0].whole  # the halves of a whole load are its beginning and its end
+    halves = [value for half in cells[0].halves if (value := _half(cells[0], headline, half)) is not None] if steady else []
     return _estimated(values, halves)
 
 

@@ -72,7 +72,10 @@ def dots(table: Table, scenario: str) -> tuple[Headline, list[Dot]]:
     if not any(_comparable(entry, planned) for _, entries in rows for entry in entries):
         drawn = "throughput"
     found = [
-        _dot(contender, entry, drawn) for _, entries in rows for contender, entry in zip(table.contenders, entries, strict=True) if entry
+        _dot(contender, entry, drawn)
+        for _, entries in rows
+        for contender, entry in zip(table.contenders, entries, strict=True)
+        if entry and entry.status != "not asked"
     ]
     return drawn, found
 
