@@ -209,7 +209,8 @@ def test_every_word_of_the_data_has_a_message() -> None:
     data = {
         "verdict": get_args(words_of_claims.Verdict), "verdict_means": get_args(words_of_claims.Verdict),
         "reason": get_args(words_of_claims.Reason), "reason_means": get_args(words_of_claims.Reason), "limit": get_args(Limit),
-        "status": (*get_args(Status), "missing", "not asked"), "role": get_args(Role), "metric": METRIC_UNITS, "unit": METRIC_UNITS.values(),
+        "status": (*get_args(Status), "missing", "not asked"), "role": get_args(Role),
+        "metric": METRIC_UNITS, "unit": METRIC_UNITS.values(),
         "rule": [name for names in rules for name in get_args(names)], "asks": [name for names in rules for name in get_args(names)],
         "check": [f"V{n}" for n in range(1, 12)],
     }  # fmt: skip
