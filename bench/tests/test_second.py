@@ -223,7 +223,7 @@ def test_the_terminal_table_stays_within_100_columns() -> None:
     figures = [again(status="censored", limit="generator", doubts=["V4 users"]), again(status="censored", limit="generator")]
     cells = [cell(n, name, figure) for name in NAMES for n, figure in enumerate(figures, 1) if name != "node"]
     screen = Console(width=200, file=io.StringIO(), color_system=None)
-    screen.print(terminal.grid(made(*cells, names=NAMES)))
+    screen.print(terminal.grid(made(*cells, names=NAMES), 100))
     assert isinstance(screen.file, io.StringIO)
     lines = screen.file.getvalue().splitlines()
     assert max(len(line.rstrip()) for line in lines) <= 100

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import io
 from typing import Any
 
 import pytest
+from rich.console import Console
 
 from nsb.analysis import table
 from nsb.model import Cell, Half, Latency
-from nsb.report import charts_points, words
+from nsb.report import charts_points, terminal, words
 
 RUN: dict[str, Any] = {
     "plan": {
@@ -77,6 +79,24 @@ def test_what_was_not_asked_is_neither_missing_nor_shown() -> None:
     assert [made.entry(name, "max").status for name in ("a", "b", "c")] == ["valid", "not asked", "missing"]
     assert [words.figure(made.entry(name, "max")) for name in ("b", "c")] == ["", "missing"]
     assert [dot.contender for dot in charts_points.dots(made, "max")[1]] == ["a", "c"]
+
+
+@pytest.mark.parametrize(("width", "tables"), [(40, 10), (100, 4), (500, 1)])
+def test_a_table_of_many_contenders_is_cut_into_some_that_can_be_read(width: int, tables: int) -> None:
+    names = [f"a-contender-with-a-name-{n}" for n in range(10)]
+    asked = {"max": names, "few": names[-1:]}
+    plan = {**RUN["plan"], "contenders": names, "scenarios": ["max", "few"], "asked": asked}
+    run = {"plan": {**plan, "headlines": dict.fromkeys(asked, "throughput"), "models": dict.fromkeys(asked, "closed")}}
+    cells = [cell(n, contender=name, scenario=scenario) for n in (1, 2) for scenario in asked for name in asked[scenario]]
+    screen = Console(width=width, file=io.StringIO())
+    screen.print(terminal.grid(table.make(run, cells), width))
+    shown = screen.file.getvalue()  # type: ignore[attr-defined]
+    assert all(name in shown for name in names)
+    assert "…" not in shown
+    lines = shown.splitlines()
+    assert sum(line.startswith("scenario") for line in lines) == tables
+    assert sum(line.startswith("max") for line in lines) == tables
+    assert sum(line.startswith("few") for line in lines) == 1
 
 
 def test_a_second_attempt_replaces_the_first() -> None:

@@ -446,7 +446,7 @@ def _say(sentence: str) -> None:
 
 
 def _print_written(written: Written) -> None:
-    console.print(terminal.grid(written.table))
+    console.print(terminal.grid(written.table, console.width))
     for line in (*words.legend(written.table), *written.controls, verdicts.counts(written.judgement, "en")):
         console.print(line, style="dim", markup=False)
 

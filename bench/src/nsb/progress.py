@@ -90,4 +90,4 @@ class Screen:
             overflow="ellipsis",
             no_wrap=True,
         )
-        self._live.update(Group(terminal.grid(self._table_of(self._cells)), bar, line))
+        self._live.update(Group(terminal.grid(self._table_of(self._cells), self._console.width), bar, line))
