@@ -125,6 +125,7 @@ RUN: dict[str, Any] = {
         "tier": "article", "profile": "1cpu", "rounds": 2, "seed": 3, "workers": 1, "contenders": ["a", "b"], "scenarios": ["burst"],
         "asked": {"burst": ["a", "b"]}, "articles": ["X"], "vus": {"burst": 3000}, "rates": {"burst": None}, "windows_s": {"burst": 30},
         "loads": {"burst": {"send_s": 30.0}}, "heaps_mib": {"burst": 4096}, "models": {"burst": "closed"},
+        "headlines": {"burst": "throughput"},
     },
     "host": {"cpu": "A CPU", "cores": 2, "memory_gib": 8, "system": "Linux", "kernel": "6", "commit": "c0ffee", "changed": False},
     "database": {"kind": "mysql", "version": "9"}, "started_at": "2026-11-22T00:00:00+00:00",
@@ -142,6 +143,14 @@ def test_ours_is_the_mean_over_the_rounds_in_the_articles_unit_and_the_ratio_has
     assert rate.ratio is not None
     assert rate.low is not None
     assert (rate.ratio.value, rate.ratio.low) == (pytest.approx(rate.value / 200), pytest.approx(rate.low / 200))
+
+
+def test_a_run_that_was_asked_by_single_articles_judges_their_claims(claims: Claims) -> None:
+    assert {claim.article for claim in judged(RUN | {"plan": {**RUN["plan"], "articles": ["B", "E"]}}, [], [], None, claims).claims} == {
+        "B", "E"
+    }  # fmt: skip
+    whole = judged(RUN | {"plan": {**RUN["plan"], "articles": []}}, [], [], None, claims)
+    assert [claim.id for claim in whole.claims] == list(claims.claims)
 
 
 def test_one_round_has_no_figure() -> None:

@@ -72,6 +72,7 @@ def test_of_several_runs_the_one_that_decides_a_claim_is_told_and_who_disagrees(
     runs = [
         ("results/one", with_verdicts(of, A1="UNDECIDED", A2="SUPPORTED")),
         ("results/two", with_verdicts(of, A1="REFUTED", A2="REFUTED", A3="UNDECIDED")),
+        ("results/of-b", of.model_copy(update={"claims": [claim for claim in of.claims if claim.article == "B"]})),
     ]
     found = {each.claim.id: each for each in verdicts.across(runs)}
     assert [(found[id_].claim.verdict, found[id_].folder) for id_ in ("A1", "A2", "A3", "A4")] == [

@@ -76,22 +76,25 @@ class _Found(NamedTuple):
 
 
 def judged(run: Mapping[str, Any], cells: Sequence[Cell], starts: Sequence[Start], code: Code | None, claims: Claims) -> Judgement:
-    """Every claim with its verdict, from run.json, cells, starts and code.json (None: there is none).
+    """Every claim with its verdict, from run.json, cells, starts and code.json (None: there is none); of a run that was asked by the
+    claims of single articles, theirs.
 
     Holm's family are the comparisons of all parts of all claims that the run can decide, each counted once; asides stay outside and are
     judged at 95 %, since they decide nothing.
     """
     evidence = _Evidence(run, cells, starts, code)
+    articles = run["plan"].get("articles")
+    chosen = [claim for claim in claims.claims.values() if not articles or claim.article in articles]
     asks = [
         ask
-        for claim in claims.claims.values()
+        for claim in chosen
         for of in _with_asides(claim)
         if evidence.fits(of.profile)
         for part in of.parts
         for ask in _asks(evidence, part, claim.least_rounds, primary=of is claim)
     ]
     answers = _answers(evidence, asks)
-    return Judgement(scope=_scope(evidence), claims=[_claim(evidence, claim, answers) for claim in claims.claims.values()])
+    return Judgement(scope=_scope(evidence), claims=[_claim(evidence, claim, answers) for claim in chosen])
 
 
 def _with_asides(claim: Claim) -> list[Claim | Aside]:

@@ -136,11 +136,13 @@ _DECIDED = _CLOSEST[:2]
 
 
 def across(runs: Sequence[tuple[str, Judgement]]) -> list[Across]:
-    """Every claim of the first run. No verdict is made of two: each is that of one run, and runs that disagree are both told."""
+    """Every claim of the first run, also where others were not asked it.
+
+    No verdict is made of two: each is that of one run, and runs that disagree are both told.
+    """
     found: list[Across] = []
-    for number_, own_ in enumerate(runs[0][1].claims):
-        each = [(folder, judgement.claims[number_]) for folder, judgement in runs]
-        assert all(claim.id == own_.id for _, claim in each)
+    for first in runs[0][1].claims:
+        each = [(folder, claim) for folder, judgement in runs for claim in judgement.claims if claim.id == first.id]
         decided = [(folder, claim) for folder, claim in each if claim.verdict in _DECIDED]
         folder, claim = (decided or sorted(each, key=lambda one: _CLOSEST.index(one[1].verdict)))[0]
         found.append(Across(claim, folder, [other for other in decided if other[1].verdict != claim.verdict]))

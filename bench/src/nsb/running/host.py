@@ -57,7 +57,7 @@ def facts(root: Path) -> dict[str, Any]:
         "libc": _libc(),
         "python": platform.python_version(),
         "commit": _git(root, "rev-parse", "HEAD") or "",
-        "changed": None if (changes := _git(root, "status", "--porcelain")) is None else bool(changes),
+        "changed": None if (changes := _git(root, "status", "--porcelain", "--", ".", ":!bench/results")) is None else bool(changes),
     }
 
 
