@@ -27,9 +27,16 @@ def shim(name: str, command: list[str]) -> None:
     """Stays beside the process and notes how it ended."""
     with (FOLDER / f"{name}.log").open("ab") as log:
         started = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
-    (FOLDER / f"{name}.json").write_text(json.dumps({"pid": started.pid, "at": datetime.now(UTC).isoformat()}))
+    told(f"{name}.json", json.dumps({"pid": started.pid, "at": datetime.now(UTC).isoformat()}))
     code = started.wait()
-    (FOLDER / f"{name}.exit").write_text(str(code if code >= 0 else 128 - code))
+    told(f"{name}.exit", str(code if code >= 0 else 128 - code))
+
+
+def told(file: str, what: str) -> None:
+    """Whole or not at all: others read it as soon as it is there."""
+    unfinished = FOLDER / f"{file}.new"
+    unfinished.write_text(what)
+    unfinished.rename(FOLDER / file)
 
 
 def state(name: str) -> dict[str, object]:
