@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import re
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -166,6 +168,18 @@ def test_what_the_generator_held_back_is_a_bound_and_no_part_of_a_ratio() -> Non
     assert (ratio.bound, ratio.value) == (False, None)
 
 
+@pytest.mark.parametrize(
+    ("metric", "unit", "sign"),
+    [("throughput", "requests/s", "≥"), ("threads", "threads", "≥"), ("p90", "ms", "≤"), ("max", "ms", "≤"), ("duration", "s", "≤")],
+)
+def test_a_bound_says_on_which_side_the_figure_lies(metric: Any, unit: str, sign: str) -> None:
+    held: dict[str, Any] = {"status": "censored", "limit": "generator", "threads_peak": 20}
+    (bound,) = repeated(RUN, [cell(n, "a", 90.0, **held) for n in (1, 2)], claims_with(figure(2.0, unit, metric)))["X"]
+    assert (bound.bound, bound.rounds, pages.sign_of(bound)) == (True, 2, sign)
+    (exact,) = repeated(RUN, [cell(n, "a", 90.0, threads_peak=20) for n in (1, 2)], claims_with(figure(2.0, unit, metric)))["X"]
+    assert (exact.bound, pages.sign_of(exact)) == (False, "")
+
+
 def test_who_could_not_run_it_has_no_line() -> None:
     cells = [cell(1, "a", 0.0, status="unsupported", limit=None)]
     assert repeated(RUN, cells, claims_with(figure(200.0, "requests/s"))) == {}
@@ -188,4 +202,20 @@ def test_the_page_has_their_figure_ours_and_what_explains_it(language: Any) -> N
     assert "4,096 MiB" in page
     assert "--tier article --articles X" in page
     assert f"[Y](Y.{language}.md)" in page
+    assert f"](../charts/article-X.{language}.svg)" in page
     assert "None" not in page
+
+
+@pytest.mark.parametrize("language", ["en", "ko"])
+def test_a_page_without_any_spread_shows_no_chart(language: Any) -> None:
+    claims, cells = claims_with(figure(200.0, "requests/s")), [cell(1, "a", 90.0)]
+    page = pages.page(language, claims.articles["X"], repeated(RUN, cells, claims)["X"], RUN, judged(RUN, cells, [], None, claims), ["X"])
+    assert ".svg" not in page
+
+
+def test_every_picture_of_a_committed_page_is_committed_too() -> None:
+    pages_of = sorted((Path(__file__).parents[1] / "results").glob("*-article*/articles/*.md"))
+    assert pages_of
+    for file in pages_of:
+        for picture in re.findall(r"!\[[^]]*\]\(([^)]+)\)", file.read_text(encoding="utf-8")):
+            assert (file.parent / picture).is_file(), f"{file}: {picture}; just report {file.parent.parent.name} draws it"

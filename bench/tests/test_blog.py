@@ -75,7 +75,8 @@ CHARTS = [
         kind=kind, scenario=scenario,
     )
     for name, kind, scenario in [
-        ("heat", "heat", None), ("intervals-cost", "intervals", "cost"), ("intervals-most", "intervals", "most"),
+        ("heat", "heat", None), ("article-A", "article", None),
+        ("intervals-cost", "intervals", "cost"), ("intervals-most", "intervals", "most"),
         ("roles-cost", "roles", "cost"),
     ]
 ]  # fmt: skip
@@ -181,6 +182,13 @@ def test_code_is_told_by_service_least_first(language: Language) -> None:
     said = post(language, judgement(*ALL), code=code)
     assert said.index("| small | quick | 3 | 100 | 9 | 6 |") < said.index("| big | slow, odd | 9 | 900 | 90 | 60 |")
     assert "a tool 1.0" not in post(language, judgement(*ALL))
+
+
+def test_the_chart_of_an_article_stands_before_its_claims_and_once() -> None:
+    found = post("en", judgement(*ALL))
+    image = "](charts/article-A.en.svg)"
+    assert found.count(image) == 1
+    assert found.index("## Article A") < found.index(image) < found.index("### A1")
 
 
 def test_articles_lend_their_titles_where_they_are_known() -> None:

@@ -14,8 +14,10 @@ from altair.vegalite.v6.schema import load_schema
 from jsonschema import ValidationError
 
 from nsb.analysis import table as tables
+from nsb.analysis.articles import Figure
 from nsb.analysis.starts import Start
-from nsb.model import Cell, Latency, Reading, SecondFigure, Slope
+from nsb.claims import Ours, Reported, Said
+from nsb.model import Cell, Latency, Metric, Reading, SecondFigure, Slope
 from nsb.report import charts as drawing
 from nsb.report.charts_base import PALETTE, SHAPES, luminance, wrapped
 from nsb.report.charts_figures import HEAT, ink
@@ -221,6 +223,61 @@ def test_the_second_generator_stands_under_its_own_name() -> None:
     said = bent["intervals-most"].alt.en
     assert "odd (other) alone with 30,000" in said
     assert "highest quick with 8," in said  # figures of two generators do not compare
+
+
+# --- an article's figures beside ours ----------------------------------------------------------------------------------
+
+
+def figure_of(value: float | None, theirs: float, metric: Metric = "throughput", other: str | None = None, **more: Any) -> Figure:
+    ours = Ours(scenario="most", contender="quick", metric=metric, other=other)
+    unit = "×" if other else "ms" if metric == "p90" else "requests/s"
+    reported = Reported(what=Said(en=f"as {theirs:g}", ko=f"{theirs:g}대로"), value=theirs, unit=unit, ours=ours)
+    ends = {"low": None, "high": None} if value is None else {"low": value * 0.95, "high": value * 1.04}
+    known = {"claim": "X1", "theirs": reported, "value": value, "bound": False, "rounds": 6, "limit": "cpu", "doubts": 0, **ends, **more}
+    return Figure.model_validate(known)
+
+
+def of_article(*figures: Figure) -> dict[str, drawing.Chart]:
+    run, found = plan(), cells()
+    every = drawing.charts(tables.make(run, found, []), run, found, [], {"X": figures})
+    return {chart.id: chart for chart in every if chart.kind == "article"}
+
+
+def test_an_article_s_figure_is_a_ratio_with_its_interval_and_both_values() -> None:
+    chart = of_article(figure_of(150.0, 100.0), figure_of(2.0, 4.0, other="slow"), figure_of(None, 7.0, rounds=1))["article-X"]
+    first, second = drawn(chart)
+    assert (first["v"], first["lo"], first["hi"]) == (1.5, pytest.approx(1.425), pytest.approx(1.56))
+    assert (first["name"], first["says"]) == ("X1 as 100", "100 → 150 requests/s")
+    assert (second["v"], second["says"], second["measured"]) == (0.5, "4 → 2.00 ×", "most, quick ÷ slow")
+    assert [each["one"] for each in drawn(chart) if "one" in each] == [1], "the line of theirs is drawn once"
+    assert [line[5] for line in chart.rows] == ["1.50", "0.50", "–"], "who has no figure stands in the table all the same"
+    assert "Of 3 figures of article X that this run repeats, 2 have a value; 0 of them" in chart.alt.en
+    assert "Furthest from it: X1 as 4, 0.50 times the article's (0.47–0.52)" in chart.alt.en
+
+
+def test_a_figure_that_comes_out_again_is_counted_and_a_bound_is_not() -> None:
+    held = figure_of(100.0, 100.0, bound=True, limit="generator")
+    chart = of_article(figure_of(100.0, 100.0), held, figure_of(100.0, 101.0, metric="p90", bound=True))["article-X"]
+    assert "3 have a value; 1 of them lie within 10%" in chart.alt.en
+    exact, lower, upper = drawn(chart)
+    assert (exact["mark"], exact["fill"] == "transparent") == ("circle", False)
+    assert (lower["mark"], lower["fill"], lower["says"]) == ("triangle-right", "transparent", "100 → ≥100 requests/s")
+    assert (upper["mark"], upper["says"]) == ("triangle-left", "101 → ≤100 ms")
+
+
+def test_an_article_without_a_spread_has_no_chart() -> None:
+    assert of_article(figure_of(None, 7.0, rounds=1)) == {}
+
+
+def test_the_chart_of_an_article_is_valid_and_drawn_in_both_languages() -> None:
+    chart = of_article(figure_of(150.0, 100.0), figure_of(5.0, 400.0, metric="p90"))["article-X"]
+    for language in LANGUAGES:
+        validate_jsonschema(chart.specs[language], load_schema())
+        picture = drawing.svg(chart, language)
+        assert "→ 150" in picture
+        assert ("as 100" in picture) == (language == "en")
+    assert _without_words(chart.specs["en"]) == _without_words(chart.specs["ko"])
+    assert all(len(line) == len(chart.columns) for line in chart.rows)
 
 
 def _without_words(value: Any) -> Any:

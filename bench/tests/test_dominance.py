@@ -168,8 +168,8 @@ def test_without_a_twin_nothing_measured_is_known_and_code_alone_decides_nothing
 
 def test_where_the_twin_differs_it_is_unknown_and_not_tied() -> None:
     made = [
-        cell.model_copy(update={"memory_peak_mib": 1.3 * (cell.memory_peak_mib or 0)}) if cell.contender == "a-twin" else cell
-        for cell in bent(cells(WINNER), "cost", "a-twin", cpu_us_per_request={"service": 65.0})
+        cell.model_copy(update={"memory_peak_mib": 9 * (cell.memory_peak_mib or 0)}) if cell.contender == "a-twin" else cell
+        for cell in bent(cells(WINNER), "cost", "a-twin", cpu_us_per_request={"service": 650.0})
     ]
     found = dominance(facts(), made, [], None)
     assert found.compared["a"]["b"] == found.better["a"]["b"] == ["wait p50", "wait cpu", "max throughput", "threads"]

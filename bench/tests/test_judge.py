@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nsb.analysis.judge import NO_TWIN, Gate, Paired, Question, Unit, Verdict, gate, gate_of, judge, paired, series, sign_survives
+from nsb.analysis.judge import NO_TWIN, Gate, Paired, Question, Unit, Verdict, gate, gate_of, judge, paired, series, sign_survives, together
 from nsb.analysis.stats import contrast
 from nsb.model import Cell, Latency, Slope
 
@@ -71,8 +71,36 @@ def test_the_gate_is_open_where_the_twins_interval_holds_1_and_its_ratio_is_with
 def test_a_twin_that_differs_closes_the_gate() -> None:
     closed = gate(pair(0.04, 0.05, 0.045, 0.05, 0.04, 0.045))  # within 10 %, but not 1
     assert closed.reason == "twin_failed"
-    found = asked(*HIGHER, gate=closed)
+    found = asked(*(x / 5 for x in HIGHER), gate=closed)
     assert (found.outcome, found.reason, found.rounds_needed) == ("undecided", "twin_failed", None)
+
+
+def test_a_difference_beyond_what_the_twin_shows_is_answered_all_the_same() -> None:
+    closed = gate(pair(0.04, 0.05, 0.045, 0.05, 0.04, 0.045))
+    assert closed.low is not None
+    assert closed.high is not None
+    assert closed.apart == pytest.approx(math.log(closed.high)) == max(math.log(closed.high), -math.log(closed.low))
+    near, far = (tuple(closed.apart + each + noise for noise in (0.001, -0.001, 0.0005, 0.0, -0.0005, 0.0)) for each in (0.0005, 0.01))
+    assert (asked(*near, gate=closed).outcome, asked(*near, gate=closed).reason) == ("undecided", "twin_failed")
+    assert (asked(*far, gate=closed).outcome, asked(*far, gate=closed).reason) == ("higher", None)
+    assert asked(*(-x for x in far), gate=closed).outcome == "lower", "whichever side the twin leans to"
+    assert asked(*far, gate=closed).gate.reason == "twin_failed", "and it says that the twin had failed"
+
+
+def test_where_the_twin_differs_nothing_is_equal_and_only_what_lies_beyond_it_is_not() -> None:
+    closed = gate(pair(0.04, 0.05, 0.045, 0.05, 0.04, 0.045))
+    assert asked(*EQUAL, asks="equality", gate=closed).outcome == "undecided"
+    inside = tuple(math.log(1.1) + closed.apart / 2 + noise for noise in (0.001, -0.001, 0.0005, 0.0, -0.0005))
+    assert asked(*inside, asks="equality").outcome == "higher"
+    assert asked(*inside, asks="equality", gate=closed).outcome == "undecided"
+    assert asked(*(x + closed.apart for x in inside), asks="equality", gate=closed).outcome == "higher"
+
+
+def test_of_several_twins_the_one_furthest_apart_counts() -> None:
+    near, far = gate(pair(0.04, 0.05, 0.045, 0.05, 0.04)), gate(pair(-0.2, -0.21, -0.2, -0.21, -0.2))
+    assert together([gate(pair(*EQUAL)), near, far]) == together([far, near]) == far
+    assert together([gate(pair(0.0)), gate(pair(*EQUAL))]).reason is None
+    assert together([]) == NO_TWIN
 
 
 def test_a_twin_too_noisy_to_be_near_1_closes_the_gate() -> None:

@@ -19,10 +19,11 @@ from playwright.sync_api import Browser, ConsoleMessage, Page, sync_playwright
 
 from nsb import claims as words_of_claims
 from nsb.analysis import table as tables
+from nsb.analysis.articles import Figure
 from nsb.analysis.code import Code, Size
 from nsb.analysis.dominance import dominance
 from nsb.analysis.starts import Start
-from nsb.claims import Article, Comparison, Judged, JudgedAside, JudgedClaim, Judgement, RatioRule, Reported, Row, Said, Scope
+from nsb.claims import Article, Comparison, Judged, JudgedAside, JudgedClaim, Judgement, Ours, RatioRule, Reported, Row, Said, Scope
 from nsb.model import METRIC_UNITS, Cell, Half, Latency, Limit, Role, Status
 from nsb.report import charts, html, html_data, html_words, messages
 from nsb.report.html_strips import Scale
@@ -125,10 +126,16 @@ SIZE = Size(files=3, lines=350, complexity=60, functions=40)
 CODE = Code(tool="counter 1", services={"one": SIZE}, contenders=dict.fromkeys(CONTENDERS, "one"))
 
 
+THEIRS = Reported(
+    what=said("a talk's figure"), value=9000.0, unit="requests/s", ours=Ours(scenario="most", contender="slow", metric="throughput")
+)
+FIGURE = Figure(claim="A1", theirs=THEIRS, value=8600.0, low=8500.0, high=8700.0, bound=False, rounds=6, limit="cpu", doubts=0)
+
+
 def made(bundle: str = STUB) -> str:
     found, begun = cells(), starts()
     table = tables.make(RUN, found, begun)
-    drawn = charts.charts(table, RUN, found, begun)
+    drawn = charts.charts(table, RUN, found, begun, {"A": [FIGURE]})
     articles = {"A": Article(id="A", title=said("A talk"), setup=said("Four cores"))}
     return html.page(table, RUN, found, begun, judgement(), dominance(RUN, found, begun, CODE), CODE, drawn, bundle, articles)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from nsb import plan
+from nsb import cli, plan
 from nsb.model import Registry, timing
 
 NAMES = ["a", "b", "c", "d", "e"]
@@ -50,6 +50,26 @@ def test_more_contenders_take_longer_and_conformance_is_announced(registry: Regi
     two = plan.make(registry, "smoke", ["go", "rust"], ["hello-rate"], "1cpu", 1, 3)
     assert two.seconds(0) > one.seconds(0)
     assert one.seconds(1) == one.seconds(0) + plan.CONFORMANCE_S
+
+
+def test_who_would_tell_nothing_is_named_and_nobody_else(registry: Registry) -> None:
+    names = ["python", "python-one", "java-nio-n", "go", "java-vt"]
+    one = plan.make(registry, "smoke", names, ["sleep-rate"], "1cpu", 1, 3)
+    assert {name: why.split(":")[0] for name, why in cli._pointless(one).items()} == {
+        "python-one": "1 worker(s) are what all contenders have here",
+        "java-nio-n": registry.contenders["java-nio-n"].why_not(registry.scenarios["sleep-rate"]),
+    }
+    four = plan.make(registry, "smoke", names, ["hello-rate"], "ncpu", 4, 3)
+    assert cli._pointless(four) == {}
+
+
+def test_a_jvm_is_announced_to_start_later_and_again_for_another_heap(registry: Registry) -> None:
+    both = plan.make(registry, "article", ["go", "java-pt"], ["hello-rate", "a-hello"], "1cpu", 1, 3, rounds=1)
+    go, jvm = both.contenders
+    assert both.start_s(jvm) > both.start_s(go)
+    assert both.group_start_s(["go"]) == both.start_s(go)
+    assert both.group_start_s(["java-pt"]) == 2 * both.start_s(jvm)
+    assert both.group_start_s(["go", "java-pt"]) == both.group_start_s(["go"]) + both.group_start_s(["java-pt"])
 
 
 def test_who_cannot_run_a_scenario_is_told_and_takes_no_time(registry: Registry) -> None:

@@ -351,7 +351,8 @@ def _run(
     for asymmetry in uneven:
         console.print(asymmetry.sentence, markup=False)
     complete = _draw(folder)
-    return INCOMPLETE if missing or uneven or facts["left_out"] or not complete else DONE
+    lacking = [name for name in facts["left_out"] if _tells_nothing(registry.contenders[name], plan) is None]
+    return INCOMPLETE if missing or uneven or lacking or not complete else DONE
 
 
 def _written(folder: Path) -> tuple[Written, dict[str, Any], list[Cell]]:
@@ -402,17 +403,16 @@ def _print_placement(plan: plans.Plan) -> None:
 
 
 def _pointless(plan: plans.Plan) -> dict[str, str]:
-    """Contenders of which this plan could tell nothing, and why."""
-    found: dict[str, str] = {}
-    for contender in plan.contenders:
-        whys = [contender.why_not(scenario) for scenario in plan.scenarios if plan.asks(contender, scenario)]
-        if not whys:
-            found[contender.id] = "none of these scenarios is for it"
-            continue
-        why = whys[0] if None not in whys else contender.nothing_of_its_own(plan.workers)
-        if why is not None:
-            found[contender.id] = why
-    return found
+    """Contenders of which this plan could tell nothing, and why: they are left out, and without them nothing is missing."""
+    return {contender.id: why for contender in plan.contenders if (why := _tells_nothing(contender, plan)) is not None}
+
+
+def _tells_nothing(contender: Contender, plan: plans.Plan) -> str | None:
+    """Why it is pointless to run it in this plan; None where it is not."""
+    whys = [contender.why_not(scenario) for scenario in plan.scenarios if plan.asks(contender, scenario)]
+    if not whys:
+        return "none of these scenarios is for it"
+    return whys[0] if None not in whys else contender.nothing_of_its_own(plan.workers)
 
 
 def _conform_first(work: Workshop, stage: Stage, contenders: list[Any], left_out: dict[str, str]) -> None:

@@ -234,8 +234,12 @@ class Contender(Frozen):
 
     def with_heap(self, heap_mib: int | None) -> Contender:
         """The same with another heap, where it has one to be set."""
-        has_one = heap_mib is not None and any("{heap}" in part for part in self.run)
-        return self.model_copy(update={"heap_mib": heap_mib}) if has_one else self
+        return self.model_copy(update={"heap_mib": heap_mib}) if heap_mib is not None and self.has_heap else self
+
+    @property
+    def has_heap(self) -> bool:
+        """Whether it is a JVM, whose heap its command sets."""
+        return any("{heap}" in part for part in self.run)
 
 
 class Beside(Frozen):

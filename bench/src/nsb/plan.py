@@ -12,10 +12,10 @@ from nsb.analysis import preflight
 from nsb.claims import Claims, MeasuredRule, contenders_of
 from nsb.model import Cell, Contender, Profile, Registry, Scenario, Tier, Timing, timing, twin_id
 
-START_S = 5.0
-"""From the start of a contender until it is ready and its pool is open, on average over the cast (s)."""
-WARM_RPS, WARM_BOOT_S = 2400, 1.5
-"""Requests of the warm-up that a contender of the cast answers in a second (harmonic mean), and k6's own start (s)."""
+START_S, JVM_START_S = 0.5, 9.0
+"""From the start of a contender until it is ready and its pool is open (s): half of a JVM's is the pool, opened by cold code."""
+WARM_RPS, JVM_WARM_RPS, WARM_BOOT_S = 2500, 1000, 1.5
+"""Requests of the warm-up that a contender answers in a second, and k6's own start (s). A JVM's is slower, since it compiles meanwhile."""
 CONFORMANCE_S = 30.0
 """The contract against one contender (s); a pass is remembered for the build."""
 PRELUDE_S = 8.0
@@ -137,22 +137,24 @@ class Plan:
     def cells(self) -> int:
         return self.rounds * len(self.pairs)
 
-    @property
-    def start_s(self) -> float:
+    def start_s(self, contender: Contender) -> float:
         """A fresh process and its warm-up (s)."""
-        return START_S + WARM_BOOT_S + self.tier.warm_requests / WARM_RPS
+        ready_s, rate = (JVM_START_S, JVM_WARM_RPS) if contender.has_heap else (START_S, WARM_RPS)
+        return ready_s + WARM_BOOT_S + self.tier.warm_requests / rate
 
-    @property
-    def round_start_s(self) -> float:
-        """Fresh processes and an equal warm-up for every contender, and once more for every other heap (s)."""
-        heaps = {(c.id, c.with_heap(s.heap_mib).heap_mib) for c, s in self.pairs if c.why_not(s) is None}
-        return max(len(heaps), len(self.contenders)) * self.start_s
+    def group_start_s(self, names: Collection[str]) -> float:
+        """Fresh processes and an equal warm-up for these contenders in a round, and once more for every other heap (s)."""
+        heaps: dict[str, set[int]] = {name: set() for name in names}
+        for contender, scenario in self.pairs:
+            if contender.id in heaps and contender.why_not(scenario) is None:
+                heaps[contender.id].add(contender.with_heap(scenario.heap_mib).heap_mib)
+        return sum(self.start_s(each) * max(1, len(heaps[each.id])) for each in self.contenders if each.id in heaps)
 
     @property
     def measuring_s(self) -> float:
         """All rounds, without retries (s)."""
         cells = sum(self.cell_s(contender, scenario) for contender, scenario in self.pairs if contender.why_not(scenario) is None)
-        return self.rounds * (self.round_start_s + cells)
+        return self.rounds * (self.group_start_s([contender.id for contender in self.contenders]) + cells)
 
     def seconds(self, conformance: int) -> float:
         """The announced wall time after the build, without retries (s); `conformance` contenders are still to be checked."""

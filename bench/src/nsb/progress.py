@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Sequence
 from types import TracebackType
 
 from rich.console import Console, Group
@@ -15,17 +16,33 @@ from nsb.model import Cell
 from nsb.plan import Plan, Slot, missing
 from nsb.report import terminal, words
 
+PACE_FROM_S = 60.0
+"""Of the announced time so much has to be over before what it took corrects the rest: one slow start is not yet a pace."""
+
 
 class Screen:
     """A live table on a terminal, plain lines elsewhere."""
 
-    def __init__(self, console: Console, plan: Plan, table_of: Callable[[list[Cell]], Table], done: list[Cell]) -> None:
+    def __init__(
+        self,
+        console: Console,
+        plan: Plan,
+        table_of: Callable[[list[Cell]], Table],
+        done: list[Cell],
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
         self._console = console
         self._plan = plan
         self._table_of = table_of
+        self._clock = clock
         todo = [slot for slot, _ in missing(plan, done)]
         self._there = plan.cells - len(todo)
-        self._left_s = sum(self._seconds(slot) for slot in todo) + len({slot.round for slot in todo}) * plan.round_start_s
+        self._announced_s = sum(self._seconds(slot) for slot in todo) + len({slot.round for slot in todo}) * plan.group_start_s(
+            [contender.id for contender in plan.contenders]
+        )
+        self._left_s = self._announced_s
+        self._pace = 1.0
+        self._began = clock()
         self._now = ""
         self._live = Live(console=console, refresh_per_second=1, transient=True) if console.is_terminal else None
         self._cells = list(done) if self._live else []  # for the table that fills
@@ -55,7 +72,7 @@ class Screen:
             self._now = f"round {slot.round}: {slot.scenario.id} · {slot.contender.id}"
         else:
             self._there += 1
-            self._left_s -= self._seconds(slot)
+            self._over(self._seconds(slot))
             if self._live:
                 self._cells.append(cell)
             else:
@@ -63,8 +80,15 @@ class Screen:
         if self._live:
             self._refresh()
 
-    def started(self, contenders: int) -> None:
-        self._left_s -= contenders * self._plan.start_s
+    def started(self, contenders: Sequence[str]) -> None:
+        self._over(self._plan.group_start_s(contenders))
+
+    def _over(self, announced_s: float) -> None:
+        """What was announced to take so long has ended: from then on the rest is told at the pace that was seen so far."""
+        self._left_s -= announced_s
+        over_s = self._announced_s - self._left_s
+        if over_s >= PACE_FROM_S:
+            self._pace = (self._clock() - self._began) / over_s
 
     def _line(self, slot: Slot, cell: Cell) -> None:
         value = cell.headline(slot.scenario.headline)
@@ -79,7 +103,7 @@ class Screen:
         self._console.print(text + (f"\n      {why}" if why else "") + again, markup=False, highlight=False, soft_wrap=True)
 
     def _time_left(self) -> str:
-        minutes, seconds = divmod(max(0, round(self._left_s)), 60)
+        minutes, seconds = divmod(max(0, round(self._left_s * self._pace)), 60)
         return f"{minutes}:{seconds:02} left"
 
     def _refresh(self) -> None:

@@ -9,7 +9,7 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import cast
 
@@ -72,7 +72,7 @@ class Said:
         self.sentences.append(sentence)
         print(sentence, flush=True)
 
-    def started(self, contenders: int) -> None:
+    def started(self, contenders: Sequence[str]) -> None:
         """Nobody counts the time."""
 
     def cell(self, slot: plans.Slot, cell: Cell | None) -> None:

@@ -273,10 +273,7 @@ def _of_run(records: _Records, names: Sequence[str], metric: str, unit_: str, pe
         }
         return Paired(name=f"{a} : {b} · {metric}", unit="ratio", x=x)
 
-    gates = [judge.gate(pair(name, of)) for name, of in records.twins.items()]
-    known = [found for found in gates if found.reason != "no_twin"]
-    closed = next((found for found in known if found.reason), None)
-    its_gate = closed or next(iter(known), judge.NO_TWIN)
+    its_gate = judge.together([judge.gate(pair(name, of)) for name, of in records.twins.items()])
     return _Asked(
         id=metric,
         scenario=None,

@@ -45,6 +45,8 @@ class Gate(Frozen):
     value: float | None = None
     low: float | None = None
     high: float | None = None
+    apart: float = 0.0
+    """How far from equal its two programs may be: the larger bound of that interval, in the unit of x."""
 
 
 NO_TWIN = Gate(reason="no_twin")
@@ -179,6 +181,7 @@ def gate(twin: Paired | None, margin: float | None = None) -> Gate:
         value=shown(found.mean, twin.unit),
         low=shown(around.low, twin.unit),
         high=shown(around.high, twin.unit),
+        apart=max(-around.low, around.high),
     )
 
 
@@ -187,9 +190,14 @@ def gate_of(
 ) -> Gate:
     """The gate of a run for a scenario and a metric: of several twins each must pass. Margin and unit are those of the question."""
     kept = list(cells)
-    gates = [gate(paired(run, kept, name, of, scenario, metric, as_), margin) for name, of in twins(run).items()]
+    return together([gate(paired(run, kept, name, of, scenario, metric, as_), margin) for name, of in twins(run).items()])
+
+
+def together(gates: Sequence[Gate]) -> Gate:
+    """Of several twins: the worst one that failed, else one that passed."""
     known = [found for found in gates if found.reason != "no_twin"]
-    return next((found for found in known if found.reason), known[0] if known else next(iter(gates), NO_TWIN))
+    failed = [found for found in known if found.reason]
+    return max(failed, key=lambda each: each.apart) if failed else next(iter([*known, *gates]), NO_TWIN)
 
 
 def band(unit: Unit, margin: float | None = None) -> float:
@@ -241,6 +249,10 @@ def _verdict(q: Question, level: float) -> Verdict:
         outcome, reason = _decide(q, around, ninety, ranks, bool(sign_holds))
         if reason is not None:
             needed = _rounds_needed(q, found, deviation(x), level, n)
+    elif reason == "twin_failed" and around:
+        side = _beyond_twin(q, around, ranks)
+        if side is not None:
+            outcome, reason = side, None
 
     def as_shown(value: float | None) -> float | None:
         return None if value is None else shown(value + q.border, q.pair.unit)
@@ -280,6 +292,17 @@ def _decide(q: Question, around: Interval, ninety: Interval, ranks: Interval | N
     if side is None:
         return "undecided", "straddles" if sign_holds or q.asks == "equality" else "unsteady"
     return (side, None) if ranks is None or _side(ranks, margin) == side else ("undecided", "unsteady")
+
+
+def _beyond_twin(q: Question, around: Interval, ranks: Interval | None) -> Literal["higher", "lower"] | None:
+    """Where the twin differs: the side on which the intervals lie even if all that sets its two programs apart is taken off.
+
+    A machine on which two equal programs differ by a third cannot say that two others are equal, nor that they differ by a fifth. It can
+    say that one is not eight times the other.
+    """
+    margin = q.gate.apart + (band(q.pair.unit, q.margin) if q.asks == "equality" else 0.0)
+    side = _side(around, margin)
+    return side if ranks is None or _side(ranks, margin) == side else None
 
 
 def _side(interval: Interval, margin: float) -> Literal["higher", "lower"] | None:

@@ -9,6 +9,7 @@ from typing import Any
 from nsb.analysis.articles import Figure
 from nsb.analysis.judge import LEAST_ROUNDS
 from nsb.claims import Article, Judgement
+from nsb.model import LATENCIES
 from nsb.report import blog, claims, messages, words
 from nsb.report.messages import Language, text
 
@@ -26,13 +27,14 @@ class Load:
 def page(
     language: Language, article: Article, figures: Sequence[Figure], run: Mapping[str, Any], judgement: Judgement, letters: Sequence[str]
 ) -> str:
-    """The whole page of one article in one language. `letters`: those that have a page."""
+    """The whole page of one article in one language, beside which its chart is a file. `letters`: those that have a page."""
     own = judgement.model_copy(update={"claims": [claim for claim in judgement.claims if claim.article == article.id]})
     template = blog.environment(language).get_template(f"article.{language}.md.j2")
     scenarios = list(dict.fromkeys(figure.theirs.ours.scenario for figure in figures if figure.theirs.ours is not None))
     return template.render(
         article=article,
         rows=[_row(figure, language) for figure in figures],
+        chart=any(figure.ratio is not None for figure in figures),
         bounds=any(figure.bound for figure in figures),
         generator=sorted({figure.theirs.ours.contender for figure in figures if figure.theirs.ours and figure.limit == "generator"}),
         few=run["plan"]["rounds"] < LEAST_ROUNDS,
@@ -55,19 +57,37 @@ def _cast(figures: Sequence[Figure]) -> set[str]:
 
 
 def _row(figure: Figure, language: Language) -> list[str]:
-    theirs, ours = figure.theirs, figure.theirs.ours
-    assert ours is not None
-    ratio, sign = figure.ratio, "≥" if figure.bound and ours.metric in ("throughput", "capacity") else "≤" if figure.bound else ""
+    theirs = figure.theirs
+    ratio, sign = figure.ratio, sign_of(figure)
     mark = "?" if figure.doubts * 3 >= figure.rounds > 0 else ""
     measured = text("article.no_figure", language)
     if figure.value is not None:
         measured = f"{sign}{words.number(figure.value)}{mark} {_between(figure.low, figure.high)} {messages.unit(theirs.unit, language)}"
     against = "–" if ratio is None else f"{sign}{words.number(ratio.value)} {_between(ratio.low, ratio.high)}"
-    who = ours.contender if ours.other is None else f"{ours.contender} ÷ {ours.other}"
     limit = "" if figure.limit is None else messages.own(messages.word("limit", figure.limit), language)
     what = f"**{figure.claim}** {messages.own(theirs.what, language)}"
-    reported = f"{theirs.value:,.6g} {messages.unit(theirs.unit, language)}"
-    return [str(each).strip().replace("|", "\\|") for each in (what, reported, measured, against, limit, f"{ours.scenario}, {who}")]
+    reported = f"{theirs_of(figure)} {messages.unit(theirs.unit, language)}"
+    return [str(each).strip().replace("|", "\\|") for each in (what, reported, measured, against, limit, measured_as(figure))]
+
+
+def sign_of(figure: Figure) -> str:
+    """`≥` or `≤` where something outside the service was the limit in every round: without it the service would have answered more, in less
+    time, and used more for it."""
+    if not figure.bound or figure.theirs.ours is None:
+        return ""
+    return "≤" if figure.theirs.ours.metric in (*LATENCIES, "max", "duration") else "≥"
+
+
+def theirs_of(figure: Figure) -> str:
+    """As the article gives it."""
+    return f"{figure.theirs.value:,.6g}"
+
+
+def measured_as(figure: Figure) -> str:
+    """Scenario and contender, or both that are compared."""
+    ours = figure.theirs.ours
+    assert ours is not None
+    return f"{ours.scenario}, {ours.contender if ours.other is None else f'{ours.contender} ÷ {ours.other}'}"
 
 
 def _between(low: float | None, high: float | None) -> str:

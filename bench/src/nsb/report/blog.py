@@ -109,16 +109,19 @@ class Section:
     """The claims of one article: those that the run could look at, each with the charts that were not shown before, and the others."""
 
     article: str
+    chart: Chart | None
+    """Of its own figures, where the run repeats its load."""
     claims: list[tuple[JudgedClaim, list[Chart]]]
     not_measured: list[JudgedClaim]
 
 
 def _sections(judgement: Judgement, charts: Sequence[Chart]) -> list[Section]:
     by_scenario = {chart.scenario: chart for chart in charts if chart.kind == "intervals"}
+    repeated = {chart.id: chart for chart in charts if chart.kind == "article"}
     shown: set[str | None] = set()
     sections: dict[str, Section] = {}
     for claim in judgement.claims:
-        section = sections.setdefault(claim.article, Section(claim.article, [], []))
+        section = sections.setdefault(claim.article, Section(claim.article, repeated.get(f"article-{claim.article}"), [], []))
         if claim.verdict == "NOT_MEASURED":
             section.not_measured.append(claim)
             continue
@@ -142,7 +145,7 @@ def _left_over(judgement: Judgement, charts: Sequence[Chart]) -> dict[str, list[
     used = {name for claim in judgement.claims if claim.verdict != "NOT_MEASURED" for name in _scenarios(claim)}
     found: dict[str, list[Chart]] = {}
     for chart in charts:
-        if chart.kind != "heat" and not (chart.kind == "intervals" and chart.scenario in used):
+        if chart.kind not in ("heat", "article") and not (chart.kind == "intervals" and chart.scenario in used):
             found.setdefault(chart.kind, []).append(chart)
     return found
 

@@ -9,9 +9,11 @@ from typing import Any, Literal
 import altair as alt
 import vl_convert
 
+from nsb.analysis.articles import Figure
 from nsb.analysis.starts import Start
 from nsb.analysis.table import Table
 from nsb.model import Cell
+from nsb.report.charts_articles import beside_article
 from nsb.report.charts_base import Chart, Kind, Source, Spec, lines_of
 from nsb.report.charts_figures import heat, intervals, start_ups
 from nsb.report.charts_rounds import latency, memory, roles, warm_up
@@ -32,8 +34,17 @@ WIDE = 116
 VEGA_LITE = ".".join(alt.SCHEMA_VERSION.removeprefix("v").split(".")[:2])
 
 
-def charts(table: Table, run: Mapping[str, Any], cells: Sequence[Cell], starts: Sequence[Start]) -> list[Chart]:
-    """All charts that the data allow, in the order in which a page shows them. Controls are in none of them."""
+def charts(
+    table: Table,
+    run: Mapping[str, Any],
+    cells: Sequence[Cell],
+    starts: Sequence[Start],
+    articles: Mapping[str, Sequence[Figure]] | None = None,
+) -> list[Chart]:
+    """All charts that the data allow, in the order in which a page shows them. Controls are in none of them.
+
+    articles: article → its figures that the run repeats.
+    """
     of = Source(table, run, cells, starts)
     opens = [scenario for scenario in table.scenarios if run["plan"]["models"][scenario] == "open"]
     ladders = [scenario for scenario in table.scenarios if table.headlines[scenario] == "memory"]
@@ -43,6 +54,7 @@ def charts(table: Table, run: Mapping[str, Any], cells: Sequence[Cell], starts: 
     drawn += [roles(of, scenario) for scenario in opens]
     drawn += [chart for scenario in ladders for chart in memory(of, scenario)]
     drawn += [warm_up(of), *start_ups(of)]
+    drawn += [beside_article(of, letter, figures) for letter, figures in (articles or {}).items()]
     return [chart for chart in drawn if chart is not None]
 
 

@@ -18,7 +18,7 @@ from nsb.report import messages
 from nsb.report.charts_points import shown
 from nsb.report.messages import LANGUAGES, Language, own, text
 
-Kind = Literal["heat", "intervals", "latency", "roles", "memory", "warm-up", "starts"]
+Kind = Literal["heat", "intervals", "latency", "roles", "memory", "warm-up", "starts", "article"]
 Spec = dict[str, Any]
 
 PALETTE = ("#1f83c9", "#d1590c", "#0a8f80", "#d0417f", "#8a7500", "#8765d1", "#7f7f7f", "#3f9142")
@@ -48,7 +48,7 @@ class Chart:
     specs: Mapping[Language, Spec]
     """Vega-Lite with its data, as wide as its container, without background and colours of text and axes (`charts.config`)."""
     columns: list[Said]
-    rows: list[list[str]]
+    rows: Sequence[Sequence[Said | str]]
     notes: tuple[Said, ...] = ()
     """The scope, and how to read it: the subtitle, in whole sentences."""
     kind: Kind = "intervals"
@@ -112,7 +112,7 @@ class Drawing:
     """Keys of the sentences on how to read it."""
     draw: Callable[[Language], View]
     columns: list[Said]
-    rows: list[list[str]]
+    rows: Sequence[Sequence[Said | str]]
     scenario: str | None = None
     least_px: int = 280
     height: int = 260

@@ -13,6 +13,7 @@ CHARTS: dict[str, tuple[str, str]] = {
     "title.warm-up": ("Warm-up: CPU per request over the first seconds of load", "예열: 부하를 건 직후의 요청당 CPU"),
     "title.ready": ("Start-up: seconds until ready", "기동: 준비될 때까지 걸린 시간(초)"),
     "title.pss": ("Start-up: memory when ready, MiB (PSS)", "기동: 준비된 시점의 메모리, MiB(PSS)"),
+    "title.article": ("Article {id}: our figures as a multiple of its own", "글 {id}: 글의 수치 대비 이번 측정값의 배수"),
     # --- the scope, under every title ------------------------------------------------------------------------------------------
     "chart.scope": (
         "Tier {tier}, {rounds}, profile {profile}; {cpu}, {cores}; {date}, commit {commit}.",
@@ -122,8 +123,15 @@ CHARTS: dict[str, tuple[str, str]] = {
         "Point: median over the starts; line: their range, which is no interval.",
         "점은 기동별 값의 중앙값, 선은 범위이며 신뢰구간이 아닙니다.",
     ),
+    "read.article": (
+        "Broken line: as in the article. Point: geometric mean over the rounds; line: its 95 % t interval, of ours alone, since the "
+        "article gives no spread. Beside it: the article's figure → ours.",
+        "점선은 글과 같은 값입니다. 점은 라운드의 기하 평균, 가로선은 95% t 신뢰구간이며, 글에는 편차가 없으므로 이번 측정만의 구간입니다. "
+        "옆의 숫자는 글의 수치 → 이번 측정값입니다.",
+    ),
     # --- axes and legends --------------------------------------------------------------------------------------------------------
     "axis.ratio": ("times the best", "가장 좋은 값의 배수"),
+    "axis.article": ("ours ÷ theirs", "이번 측정값 ÷ 글의 수치"),
     "axis.log": ("{unit}, log scale", "{unit}, 로그 눈금"),
     "axis.answers": ("answers per second that were reached", "실제로 도달한 초당 응답 수"),
     "axis.latency": ("ms from the schedule", "예정 시각부터의 ms"),
@@ -149,7 +157,17 @@ CHARTS: dict[str, tuple[str, str]] = {
     "head.role": ("program", "프로그램"),
     "head.users": ("users", "사용자 수"),
     "head.slope": ("KiB for each request", "요청당 KiB"),
+    "head.figure": ("figure", "지표"),
+    "head.theirs": ("theirs", "글의 수치"),
+    "head.against": ("ours ÷ theirs", "이번 측정값 ÷ 글의 수치"),
+    "head.measured_as": ("measured as", "측정 방법"),
     # --- alternatives in words -----------------------------------------------------------------------------------------------------
+    "alt.article": (
+        "Of {all} figures of article {id} that this run repeats, {known} have a value; {near} of them lie within {margin} of the article's "
+        "with their whole interval. Furthest from it: {name}, {times} times the article's ({low}–{high}).",
+        "글 {id}의 수치 가운데 이번에 다시 잰 것은 {all}개이고 값이 나온 것은 {known}개입니다. 그중 {near}개는 구간 전체가 "
+        "글의 수치와 {margin} 안에서 일치합니다. 가장 많이 벗어난 것은 {name}, 글의 {times}배({low}~{high})입니다.",
+    ),
     "alt.extremes": (
         "{what} ({better}): lowest {low} with {low_value}, highest {high} with {high_value}, {times} times as much; "
         "their intervals {overlap}.",

@@ -21,7 +21,7 @@ def _sentence(s: Summary) -> str:
     if s.kind == "twin":
         text = f"{s.control} equals {s.of} within the noise in {len(s.passed)} of {judged} figures."
         if s.failed:
-            text += f" Too noisy for a verdict: {_few(s.failed)}."
+            text += f" It differs from itself, so only what lies beyond that is told, in: {_few(s.failed)}."
     else:
         text = f"{s.control} was found in {len(s.passed)} of {judged} figures."
         if s.failed:

@@ -61,7 +61,8 @@ def page(
         rules=list(dict.fromkeys(part.rule.rule for claim in judgement.claims for part in claim.parts)),
         result=_result(dominance),
         rows=html_table.rows(table, dominance),
-        kinds=_by_kind(charts),
+        kinds=_by_kind([chart for chart in charts if chart.kind != "article"]),
+        repeated=_by_article(charts),
         controls=[control for control in beside if control.verdict.value is not None],
         control_sentences=[_told(summary) for summary in controls.summaries(beside)],
         facts=list(_facts(run)),
@@ -130,6 +131,11 @@ def _by_kind(charts: Sequence[Chart]) -> dict[str, list[Chart]]:
     for chart in charts:
         found.setdefault(chart.kind, []).append(chart)
     return found
+
+
+def _by_article(charts: Sequence[Chart]) -> dict[str, Chart]:
+    """Those that stand beside the claims of their article."""
+    return {chart.id.removeprefix("article-"): chart for chart in charts if chart.kind == "article"}
 
 
 def _told(summary: Summary) -> Markup:

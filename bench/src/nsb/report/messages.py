@@ -79,8 +79,8 @@ MESSAGES: dict[str, tuple[str, str]] = {
         "이 측정에는 잡음의 크기를 알려 주는 쌍둥이가 없어 어떤 차이도 믿을 수 없습니다.",
     ),
     "reason_means.twin_failed": (
-        "The same program, started twice, differs from itself in this figure.",
-        "같은 프로그램을 두 번 띄웠는데 이 지표에서 서로 차이가 났습니다.",
+        "The same program, started twice, differs from itself in this figure, and what was found does not lie clearly beyond that.",
+        "같은 프로그램을 두 번 띄웠는데 이 지표에서 서로 차이가 났고, 측정한 차이가 그보다 뚜렷하게 크지 않습니다.",
     ),
     "reason_means.straddles": (
         "Values on both sides of the border are within the interval.",
@@ -516,7 +516,10 @@ MESSAGES: dict[str, tuple[str, str]] = {
         "{control} equals {of} within the noise in {passed} of {judged} figures.",
         "{control}: 지표 {judged}개 중 {passed}개에서 원본 {of} 대비 잡음 이상의 차이가 없습니다.",
     ),
-    "control.twin_failed": ("Too noisy for a verdict: {names}.", "잡음이 커서 판정할 수 없는 지표: {names}."),
+    "control.twin_failed": (
+        "It differs from itself, so only what lies beyond that is told, in: {names}.",
+        "같은 프로그램끼리 차이가 나서 그보다 큰 차이만 판정하는 지표: {names}.",
+    ),
     "control.plant": ("{control} was found in {passed} of {judged} figures.", "{control}: 지표 {judged}개 중 {passed}개에서 찾아냈습니다."),
     "control.plant_failed": ("Not found: {names}.", "찾지 못한 지표: {names}."),
     "control.undecided": ("Too few rounds that count: {names}.", "유효한 라운드가 부족한 지표: {names}."),
@@ -594,6 +597,7 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "page.kind.roles": ("CPU of a request by program", "프로그램별 요청당 CPU"),
     "page.kind.memory": ("Memory by requests in flight", "처리 중인 요청 수에 따른 메모리"),
     "page.kind.warm-up": ("Warm-up", "예열"),
+    "page.kind.article": ("The articles' figures and ours", "글의 수치와 이번 측정값"),
     "page.kind.starts": ("Start-up", "기동"),
     "page.rules": ("How each rule decides", "규칙별 판정 방법"),
     "page.no_charts": ("Nothing of this run could be drawn.", "이 측정에서 그릴 수 있는 것이 없습니다."),

@@ -96,7 +96,7 @@ def _drawn(folder: Path, run: dict[str, Any], cells: Sequence[Cell], claims: Cla
     table = tables.make(run, cells, starts)
     judgement = judge.judged(run, cells, starts, code, claims)
     matrix = dominance(run, cells, starts, code)
-    drawn = charts.charts(table, run, cells, starts)
+    drawn = charts.charts(table, run, cells, starts, articles.repeated(run, cells, claims))
     (folder / "charts").mkdir(exist_ok=True)
     for chart in drawn:
         for language in LANGUAGES:

@@ -42,7 +42,7 @@ class Progress(Protocol):
 
     def say(self, sentence: str) -> None: ...
 
-    def started(self, contenders: int) -> None:
+    def started(self, contenders: Sequence[str]) -> None:
         """So many contenders have been started and warmed."""
 
     def cell(self, slot: Slot, cell: Cell | None) -> None:
@@ -288,7 +288,7 @@ def measure(
             progress.say(f"round {round_} of {plan.rounds}: fresh processes, warmed equally")
             runner.start_group(group, round_, progress.say)
             must_be_fair(runner, plan, on, journal, facts)
-            progress.started(len(group))
+            progress.started(group)
             if not facts.get("runtimes", {}).keys() >= set(group):
                 facts["runtimes"] = {**runner.runtimes(), **facts.get("runtimes", {})}
                 journal.facts(facts)

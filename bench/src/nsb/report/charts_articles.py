@@ -1,0 +1,143 @@
+"""The chart of an article: its own figures beside those of a run that repeats its load. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import altair as alt
+
+from nsb.analysis.articles import Figure
+from nsb.claims import Said
+from nsb.report import messages
+from nsb.report.articles import measured_as, sign_of, theirs_of
+from nsb.report.charts_base import (
+    LINE,
+    NEUTRAL,
+    ROWS,
+    Axis,
+    Chart,
+    Drawing,
+    Source,
+    View,
+    axis_title,
+    ends_of,
+    heads,
+    made,
+    short,
+    spread_of,
+    tooltip,
+)  # fmt: skip
+from nsb.report.charts_points import shown
+from nsb.report.messages import Language, own, text
+from nsb.report.words import number
+
+LABEL = 290
+"""The longest name of a figure (px); what is longer ends in dots and is whole in the tooltip and in the table."""
+MARKS = {"": "circle", "≥": "triangle-right", "≤": "triangle-left"}
+NEAR = 0.10
+"""A figure comes out again where its whole interval lies this near to the article's."""
+
+
+def beside_article(of: Source, article: str, figures: Sequence[Figure]) -> Chart | None:
+    """Ours ÷ theirs, a line for each figure that has a spread; None where none has."""
+    known = [figure for figure in figures if figure.ratio is not None]
+    if not known:
+        return None
+    notes = ["read.article", *(["read.bound"] if any(figure.bound for figure in known) else [])]
+    return made(of, Drawing(
+        id=f"article-{article}", kind="article", notes=notes, title=messages.said("title.article", id=article),
+        sentence=_alt(article, known, len(figures)), draw=lambda language: _draw(of, known, language),
+        columns=heads(
+            "head.figure", "head.theirs", "head.value", "head.low", "head.high", "head.against", "head.limit", "head.rounds",
+            "head.measured_as",
+        ),
+        rows=[_row(figure) for figure in figures], height=LINE * len(known), least_px=640,
+    ))  # fmt: skip
+
+
+def _label(figure: Figure) -> Said:
+    return messages.in_each(lambda language: f"{figure.claim} {own(figure.theirs.what, language)}")
+
+
+def _draw(of: Source, figures: Sequence[Figure], language: Language) -> View:
+    """One vertical line is theirs; for each figure the interval of the ratio, its point, and both values in the article's unit."""
+    rows = [_drawn(of, figure, language) for figure in figures]
+    rows[0]["one"] = 1
+    axis = Axis.over([1.0, *(row[end] for row in rows for end in ("v", "lo", "hi") if end in row)], room=0.36)
+    base = alt.Chart(ROWS).encode(
+        y=alt.Y("name:N", sort=[row["name"] for row in rows], title=None, axis=alt.Axis(domain=False, ticks=False, labelLimit=LABEL)),
+        tooltip=tooltip(
+            language, name="head.figure", theirs="head.theirs", ours="head.value", times="head.against", spread="head.spread",
+            limit="head.limit", rounds="head.rounds", measured="head.measured_as",
+        ),
+    )  # fmt: skip
+    colour = alt.Color("colour:N", scale=None)
+    theirs = alt.Chart(ROWS).transform_filter("isValid(datum.one)").mark_rule(color=NEUTRAL, strokeDash=[4, 3]).encode(
+        x=alt.X("one:Q", scale=axis.scale)
+    )  # fmt: skip
+    line = base.transform_filter("isValid(datum.lo)").mark_rule(strokeWidth=2, opacity=0.75).encode(
+        x=alt.X("lo:Q", scale=axis.scale), x2="hi:Q", color=colour
+    )  # fmt: skip
+    point = base.mark_point(size=70, strokeWidth=2, opacity=1).encode(
+        x=alt.X("v:Q", scale=axis.scale, title=axis_title(text("axis.article", language), axis, language), axis=axis.marks()),
+        stroke=alt.Stroke("colour:N", scale=None), fill=alt.Fill("fill:N", scale=None), shape=alt.Shape("mark:N", scale=None),
+    )  # fmt: skip
+    both = base.mark_text(align="left", dx=9, baseline="middle").encode(x=alt.X("end:Q", scale=axis.scale), text="says:N")
+    return View(alt.layer(theirs, line, point, both), rows)
+
+
+def _drawn(of: Source, figure: Figure, language: Language) -> dict[str, Any]:
+    ratio, ours = figure.ratio, figure.theirs.ours
+    assert ratio is not None
+    assert ours is not None
+    assert figure.value is not None
+    sign, unit, colour = sign_of(figure), messages.unit(figure.theirs.unit, language), of.colour(ours.contender)
+    theirs, measured = theirs_of(figure), f"{sign}{number(figure.value)}"
+    return {
+        "name": own(_label(figure), language), "theirs": f"{theirs} {unit}", "ours": f"{measured} {unit}",
+        "times": f"{sign}{number(ratio.value)} ×", "says": f"{theirs} → {measured} {unit}",
+        "spread": spread_of(figure.low, figure.high, "interval", language), "limit": _limit(figure, language),
+        "rounds": str(figure.rounds), "measured": measured_as(figure),
+        **ends_of(ratio.low, ratio.high), "v": short(ratio.value), "end": short(ratio.high or ratio.value),
+        "colour": colour, "fill": "transparent" if figure.bound else colour,
+        "mark": MARKS[sign],
+    }  # fmt: skip
+
+
+def _limit(figure: Figure, language: Language) -> str:
+    return "–" if figure.limit is None else own(messages.word("limit", figure.limit), language)
+
+
+def _row(figure: Figure) -> list[Said | str]:
+    ratio, sign = figure.ratio, sign_of(figure)
+    unit = messages.in_each(lambda language: f"{theirs_of(figure)} {messages.unit(figure.theirs.unit, language)}")
+    values = ["–"] * 4
+    if ratio is not None and figure.value is not None:
+        values = [f"{sign}{number(figure.value)}", shown(figure.low), shown(figure.high), f"{sign}{number(ratio.value)}"]
+    limit = messages.in_each(lambda language: _limit(figure, language))
+    return [_label(figure), unit, *values, limit, str(figure.rounds), measured_as(figure)]
+
+
+def _alt(article: str, known: Sequence[Figure], repeated: int) -> Said:
+    """How many come out again, and which lies furthest from the article's."""
+    near = [figure for figure in known if _is_near(figure)]
+    furthest = max(known, key=_distance)
+    assert furthest.ratio is not None
+    low, high = shown(furthest.ratio.low), shown(furthest.ratio.high)
+    return messages.said(
+        "alt.article", id=article, near=len(near), known=len(known), all=repeated, margin=f"{NEAR:.0%}", name=_label(furthest),
+        times=f"{sign_of(furthest)}{number(furthest.ratio.value)}", low=low, high=high,
+    )  # fmt: skip
+
+
+def _is_near(figure: Figure) -> bool:
+    ratio = figure.ratio
+    if ratio is None or ratio.low is None or ratio.high is None or figure.bound:
+        return False
+    return ratio.low >= 1 - NEAR and ratio.high <= 1 + NEAR
+
+
+def _distance(figure: Figure) -> float:
+    assert figure.ratio is not None
+    return max(figure.ratio.value, 1 / figure.ratio.value) if figure.ratio.value > 0 else 0.0

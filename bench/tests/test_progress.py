@@ -1,0 +1,85 @@
+"""What a waiting person is told of the time left."""
+
+from __future__ import annotations
+
+import io
+import re
+from typing import Any
+
+from rich.console import Console
+
+from nsb import plan as plans
+from nsb.model import Cell, Registry
+from nsb.progress import PACE_FROM_S, Screen
+
+
+class Clock:
+    now = 100.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def screen_of(plan: plans.Plan, clock: Clock, said: io.StringIO) -> Screen:
+    def no_table(cells: list[Cell]) -> Any:
+        raise AssertionError("nothing fills a table where there is no terminal")
+
+    return Screen(Console(file=said, width=200), plan, no_table, [], clock)
+
+
+def left_s(said: io.StringIO) -> int:
+    minutes, seconds = re.findall(r"(\d+):(\d\d) left", said.getvalue())[-1]
+    return int(minutes) * 60 + int(seconds)
+
+
+def two(registry: Registry) -> plans.Plan:
+    return plans.make(registry, "standard", ["go", "java-vt"], ["hello-rate", "sleep-rate"], "1cpu", 1, 3, rounds=6)
+
+
+def measured(slot: plans.Slot) -> Cell:
+    return Cell(
+        round=slot.round, contender=slot.contender.id, scenario=slot.scenario.id, profile="1cpu", model="open", window_s=2.0, status="valid"
+    )
+
+
+def run(registry: Registry, pace: float) -> list[tuple[int, float]]:
+    """A whole run whose every part takes `pace` times as long as announced: after each cell what is told, and what was announced."""
+    plan = two(registry)
+    clock, said = Clock(), io.StringIO()
+    screen, rest, found = screen_of(plan, clock, said), plan.measuring_s, []
+    with screen:
+        for round_, group in plan.all_groups:
+            rest -= plan.group_start_s(group)
+            clock.now += pace * plan.group_start_s(group)
+            screen.started(group)
+            for slot in plan.slots(round_):
+                seconds = plan.cell_s(slot.contender, slot.scenario)
+                rest -= seconds
+                clock.now += pace * seconds
+                screen.cell(slot, measured(slot))
+                found.append((left_s(said), rest))
+    return found
+
+
+def test_the_time_left_goes_down_to_nothing_as_announced(registry: Registry) -> None:
+    found = run(registry, 1.0)
+    assert all(abs(told - rest) <= 1 for told, rest in found)
+    assert found[-1][0] == 0
+
+
+def test_a_slower_machine_corrects_what_is_left(registry: Registry) -> None:
+    plan, found = two(registry), run(registry, 1.5)
+    later = [(told, rest) for told, rest in found if plan.measuring_s - rest >= PACE_FROM_S]
+    assert len(later) > 5
+    assert all(abs(told - 1.5 * rest) <= 1 for told, rest in later)
+
+
+def test_the_first_start_alone_corrects_nothing(registry: Registry) -> None:
+    plan = plans.make(registry, "smoke", ["go"], ["hello-rate"], "1cpu", 1, 3, rounds=1)
+    clock, said = Clock(), io.StringIO()
+    with screen_of(plan, clock, said) as screen:
+        clock.now += 100 * plan.group_start_s(["go"])
+        screen.started(["go"])
+        screen.say("on it goes")
+    assert plan.group_start_s(["go"]) < PACE_FROM_S
+    assert abs(left_s(said) - (plan.measuring_s - plan.group_start_s(["go"]))) <= 1
