@@ -72,12 +72,12 @@ EVERYBODY_IS_BEATEN = {"slow": {"odd": ["cost cpu"]}, "quick": {"slow": ["cost c
 CHARTS = [
     Chart(
         id=name, title=Said(en=name, ko=name), alt=Said(en=f"What {name} [shows].", ko=f"{name} 설명."), specs={}, columns=[], rows=[],
-        kind=kind, scenario=scenario,
+        kind=kind, scenario=scenario, article=article,
     )
-    for name, kind, scenario in [
-        ("heat", "heat", None), ("article-A", "article", None),
-        ("intervals-cost", "intervals", "cost"), ("intervals-most", "intervals", "most"),
-        ("roles-cost", "roles", "cost"),
+    for name, kind, scenario, article in [
+        ("heat", "heat", None, None), ("article-A", "article", None, "A"),
+        ("intervals-cost", "intervals", "cost", None), ("intervals-most", "intervals", "most", None),
+        ("roles-cost", "roles", "cost", None),
     ]
 ]  # fmt: skip
 

@@ -79,8 +79,10 @@ def test_a_difference_beyond_what_the_twin_shows_is_answered_all_the_same() -> N
     closed = gate(pair(0.04, 0.05, 0.045, 0.05, 0.04, 0.045))
     assert closed.low is not None
     assert closed.high is not None
-    assert closed.apart == pytest.approx(math.log(closed.high)) == max(math.log(closed.high), -math.log(closed.low))
-    near, far = (tuple(closed.apart + each + noise for noise in (0.001, -0.001, 0.0005, 0.0, -0.0005, 0.0)) for each in (0.0005, 0.01))
+    assert closed.apart("ratio") == pytest.approx(math.log(closed.high)) == max(math.log(closed.high), -math.log(closed.low))
+    near, far = (
+        tuple(closed.apart("ratio") + each + noise for noise in (0.001, -0.001, 0.0005, 0.0, -0.0005, 0.0)) for each in (0.0005, 0.01)
+    )
     assert (asked(*near, gate=closed).outcome, asked(*near, gate=closed).reason) == ("undecided", "twin_failed")
     assert (asked(*far, gate=closed).outcome, asked(*far, gate=closed).reason) == ("higher", None)
     assert asked(*(-x for x in far), gate=closed).outcome == "lower", "whichever side the twin leans to"
@@ -90,17 +92,24 @@ def test_a_difference_beyond_what_the_twin_shows_is_answered_all_the_same() -> N
 def test_where_the_twin_differs_nothing_is_equal_and_only_what_lies_beyond_it_is_not() -> None:
     closed = gate(pair(0.04, 0.05, 0.045, 0.05, 0.04, 0.045))
     assert asked(*EQUAL, asks="equality", gate=closed).outcome == "undecided"
-    inside = tuple(math.log(1.1) + closed.apart / 2 + noise for noise in (0.001, -0.001, 0.0005, 0.0, -0.0005))
+    inside = tuple(math.log(1.1) + closed.apart("ratio") / 2 + noise for noise in (0.001, -0.001, 0.0005, 0.0, -0.0005))
     assert asked(*inside, asks="equality").outcome == "higher"
     assert asked(*inside, asks="equality", gate=closed).outcome == "undecided"
-    assert asked(*(x + closed.apart for x in inside), asks="equality", gate=closed).outcome == "higher"
+    assert asked(*(x + closed.apart("ratio") for x in inside), asks="equality", gate=closed).outcome == "higher"
+
+
+def test_in_ms_too_what_lies_beyond_the_twin_is_answered() -> None:
+    closed = gate(pair(2.1, 2.0, 1.9, 2.0, 2.1, unit="ms"))
+    assert closed.apart("ms") == closed.high
+    assert asked(2.1, 2.0, 1.9, 2.0, 2.2, unit="ms", gate=closed).outcome == "undecided"
+    assert asked(-3.1, -3.0, -2.9, -3.0, -3.2, unit="ms", gate=closed).outcome == "lower"
 
 
 def test_of_several_twins_the_one_furthest_apart_counts() -> None:
     near, far = gate(pair(0.04, 0.05, 0.045, 0.05, 0.04)), gate(pair(-0.2, -0.21, -0.2, -0.21, -0.2))
-    assert together([gate(pair(*EQUAL)), near, far]) == together([far, near]) == far
-    assert together([gate(pair(0.0)), gate(pair(*EQUAL))]).reason is None
-    assert together([]) == NO_TWIN
+    assert together([gate(pair(*EQUAL)), near, far], "ratio") == together([far, near], "ratio") == far
+    assert together([gate(pair(0.0)), gate(pair(*EQUAL))], "ratio").reason is None
+    assert together([], "ratio") == NO_TWIN
 
 
 def test_a_twin_too_noisy_to_be_near_1_closes_the_gate() -> None:

@@ -123,6 +123,24 @@ def test_marks() -> None:
     assert words.limit(entry(cell())) == "cpu"
 
 
+@pytest.mark.parametrize(
+    ("value", "says"),
+    [
+        (12345.6, "12,346"),
+        (99.96, "100.0"),
+        (3.0, "3.00"),
+        (0.1, "0.10"),
+        (0.0671, "0.067"),
+        (0.00674, "0.0067"),
+        (-0.00049, "−0.0005"),
+        (-0.00001, "0.00"),
+        (-2.5, "−2.50"),
+    ],
+)
+def test_small_numbers_keep_two_digits_and_nothing_is_minus_nothing(value: float, says: str) -> None:
+    assert words.signed(value) == says
+
+
 def test_no_number_without_spread() -> None:
     assert entry(cell(halves=[])).figure is None
 

@@ -273,7 +273,7 @@ def _of_run(records: _Records, names: Sequence[str], metric: str, unit_: str, pe
         }
         return Paired(name=f"{a} : {b} · {metric}", unit="ratio", x=x)
 
-    its_gate = judge.together([judge.gate(pair(name, of)) for name, of in records.twins.items()])
+    its_gate = judge.together([judge.gate(pair(name, of)) for name, of in records.twins.items()], "ratio")
     return _Asked(
         id=metric,
         scenario=None,

@@ -45,8 +45,11 @@ class Gate(Frozen):
     value: float | None = None
     low: float | None = None
     high: float | None = None
-    apart: float = 0.0
-    """How far from equal its two programs may be: the larger bound of that interval, in the unit of x."""
+
+    def apart(self, of: Unit) -> float:
+        """How far from equal the twin's two programs may be: the larger bound of their interval, as x."""
+        edges = [edge for edge in (self.low, self.high) if edge is not None]
+        return max((abs(math.log(edge)) if of == "ratio" else abs(edge) for edge in edges), default=0.0)
 
 
 NO_TWIN = Gate(reason="no_twin")
@@ -181,7 +184,6 @@ def gate(twin: Paired | None, margin: float | None = None) -> Gate:
         value=shown(found.mean, twin.unit),
         low=shown(around.low, twin.unit),
         high=shown(around.high, twin.unit),
-        apart=max(-around.low, around.high),
     )
 
 
@@ -189,15 +191,15 @@ def gate_of(
     run: Mapping[str, Any], cells: Iterable[Cell], scenario: str, metric: Metric, margin: float | None = None, as_: Unit | None = None
 ) -> Gate:
     """The gate of a run for a scenario and a metric: of several twins each must pass. Margin and unit are those of the question."""
-    kept = list(cells)
-    return together([gate(paired(run, kept, name, of, scenario, metric, as_), margin) for name, of in twins(run).items()])
+    kept, as_ = list(cells), as_ or unit(run, scenario, metric)
+    return together([gate(paired(run, kept, name, of, scenario, metric, as_), margin) for name, of in twins(run).items()], as_)
 
 
-def together(gates: Sequence[Gate]) -> Gate:
-    """Of several twins: the worst one that failed, else one that passed."""
+def together(gates: Sequence[Gate], of: Unit) -> Gate:
+    """Of several twins: the one furthest apart of those that failed, else one that passed."""
     known = [found for found in gates if found.reason != "no_twin"]
     failed = [found for found in known if found.reason]
-    return max(failed, key=lambda each: each.apart) if failed else next(iter([*known, *gates]), NO_TWIN)
+    return max(failed, key=lambda each: each.apart(of)) if failed else next(iter([*known, *gates]), NO_TWIN)
 
 
 def band(unit: Unit, margin: float | None = None) -> float:
@@ -300,7 +302,7 @@ def _beyond_twin(q: Question, around: Interval, ranks: Interval | None) -> Liter
     A machine on which two equal programs differ by a third cannot say that two others are equal, nor that they differ by a fifth. It can
     say that one is not eight times the other.
     """
-    margin = q.gate.apart + (band(q.pair.unit, q.margin) if q.asks == "equality" else 0.0)
+    margin = q.gate.apart(q.pair.unit) + (band(q.pair.unit, q.margin) if q.asks == "equality" else 0.0)
     side = _side(around, margin)
     return side if ranks is None or _side(ranks, margin) == side else None
 

@@ -117,11 +117,11 @@ class Section:
 
 def _sections(judgement: Judgement, charts: Sequence[Chart]) -> list[Section]:
     by_scenario = {chart.scenario: chart for chart in charts if chart.kind == "intervals"}
-    repeated = {chart.id: chart for chart in charts if chart.kind == "article"}
+    repeated = {chart.article: chart for chart in charts if chart.article is not None}
     shown: set[str | None] = set()
     sections: dict[str, Section] = {}
     for claim in judgement.claims:
-        section = sections.setdefault(claim.article, Section(claim.article, repeated.get(f"article-{claim.article}"), [], []))
+        section = sections.setdefault(claim.article, Section(claim.article, repeated.get(claim.article), [], []))
         if claim.verdict == "NOT_MEASURED":
             section.not_measured.append(claim)
             continue
@@ -145,7 +145,7 @@ def _left_over(judgement: Judgement, charts: Sequence[Chart]) -> dict[str, list[
     used = {name for claim in judgement.claims if claim.verdict != "NOT_MEASURED" for name in _scenarios(claim)}
     found: dict[str, list[Chart]] = {}
     for chart in charts:
-        if chart.kind not in ("heat", "article") and not (chart.kind == "intervals" and chart.scenario in used):
+        if chart.kind != "heat" and chart.article is None and not (chart.kind == "intervals" and chart.scenario in used):
             found.setdefault(chart.kind, []).append(chart)
     return found
 

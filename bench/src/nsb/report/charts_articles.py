@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
 
 import altair as alt
 
@@ -21,20 +21,19 @@ from nsb.report.charts_base import (
     Source,
     View,
     axis_title,
-    ends_of,
     heads,
     made,
-    short,
+    marked,
     spread_of,
     tooltip,
+    with_intervals,
 )  # fmt: skip
-from nsb.report.charts_points import shown
 from nsb.report.messages import Language, own, text
-from nsb.report.words import number
+from nsb.report.words import number, signed
 
 LABEL = 290
 """The longest name of a figure (px); what is longer ends in dots and is whole in the tooltip and in the table."""
-MARKS = {"": "circle", "≥": "triangle-right", "≤": "triangle-left"}
+BOUNDS: dict[str, Literal["lower", "upper"]] = {"≥": "lower", "≤": "upper"}
 NEAR = 0.10
 """A figure comes out again where its whole interval lies this near to the article's."""
 
@@ -46,7 +45,7 @@ def beside_article(of: Source, article: str, figures: Sequence[Figure]) -> Chart
         return None
     notes = ["read.article", *(["read.bound"] if any(figure.bound for figure in known) else [])]
     return made(of, Drawing(
-        id=f"article-{article}", kind="article", notes=notes, title=messages.said("title.article", id=article),
+        id=f"article-{article}", kind="article", article=article, notes=notes, title=messages.said("title.article", id=article),
         sentence=_alt(article, known, len(figures)), draw=lambda language: _draw(of, known, language),
         columns=heads(
             "head.figure", "head.theirs", "head.value", "head.low", "head.high", "head.against", "head.limit", "head.rounds",
@@ -72,19 +71,11 @@ def _draw(of: Source, figures: Sequence[Figure], language: Language) -> View:
             limit="head.limit", rounds="head.rounds", measured="head.measured_as",
         ),
     )  # fmt: skip
-    colour = alt.Color("colour:N", scale=None)
     theirs = alt.Chart(ROWS).transform_filter("isValid(datum.one)").mark_rule(color=NEUTRAL, strokeDash=[4, 3]).encode(
         x=alt.X("one:Q", scale=axis.scale)
     )  # fmt: skip
-    line = base.transform_filter("isValid(datum.lo)").mark_rule(strokeWidth=2, opacity=0.75).encode(
-        x=alt.X("lo:Q", scale=axis.scale), x2="hi:Q", color=colour
-    )  # fmt: skip
-    point = base.mark_point(size=70, strokeWidth=2, opacity=1).encode(
-        x=alt.X("v:Q", scale=axis.scale, title=axis_title(text("axis.article", language), axis, language), axis=axis.marks()),
-        stroke=alt.Stroke("colour:N", scale=None), fill=alt.Fill("fill:N", scale=None), shape=alt.Shape("mark:N", scale=None),
-    )  # fmt: skip
-    both = base.mark_text(align="left", dx=9, baseline="middle").encode(x=alt.X("end:Q", scale=axis.scale), text="says:N")
-    return View(alt.layer(theirs, line, point, both), rows)
+    drawn = with_intervals(base, axis, axis_title(text("axis.article", language), axis, language))
+    return View(alt.layer(theirs, *drawn), rows)
 
 
 def _drawn(of: Source, figure: Figure, language: Language) -> dict[str, Any]:
@@ -92,16 +83,14 @@ def _drawn(of: Source, figure: Figure, language: Language) -> dict[str, Any]:
     assert ratio is not None
     assert ours is not None
     assert figure.value is not None
-    sign, unit, colour = sign_of(figure), messages.unit(figure.theirs.unit, language), of.colour(ours.contender)
+    sign, unit = sign_of(figure), messages.unit(figure.theirs.unit, language)
     theirs, measured = theirs_of(figure), f"{sign}{number(figure.value)}"
     return {
         "name": own(_label(figure), language), "theirs": f"{theirs} {unit}", "ours": f"{measured} {unit}",
         "times": f"{sign}{number(ratio.value)} ×", "says": f"{theirs} → {measured} {unit}",
         "spread": spread_of(figure.low, figure.high, "interval", language), "limit": _limit(figure, language),
         "rounds": str(figure.rounds), "measured": measured_as(figure),
-        **ends_of(ratio.low, ratio.high), "v": short(ratio.value), "end": short(ratio.high or ratio.value),
-        "colour": colour, "fill": "transparent" if figure.bound else colour,
-        "mark": MARKS[sign],
+        **marked(ratio.value, ratio.low, ratio.high, BOUNDS.get(sign), of.colour(ours.contender)),
     }  # fmt: skip
 
 
@@ -114,7 +103,7 @@ def _row(figure: Figure) -> list[Said | str]:
     unit = messages.in_each(lambda language: f"{theirs_of(figure)} {messages.unit(figure.theirs.unit, language)}")
     values = ["–"] * 4
     if ratio is not None and figure.value is not None:
-        values = [f"{sign}{number(figure.value)}", shown(figure.low), shown(figure.high), f"{sign}{number(ratio.value)}"]
+        values = [f"{sign}{number(figure.value)}", signed(figure.low), signed(figure.high), f"{sign}{number(ratio.value)}"]
     limit = messages.in_each(lambda language: _limit(figure, language))
     return [_label(figure), unit, *values, limit, str(figure.rounds), measured_as(figure)]
 
@@ -124,7 +113,7 @@ def _alt(article: str, known: Sequence[Figure], repeated: int) -> Said:
     near = [figure for figure in known if _is_near(figure)]
     furthest = max(known, key=_distance)
     assert furthest.ratio is not None
-    low, high = shown(furthest.ratio.low), shown(furthest.ratio.high)
+    low, high = signed(furthest.ratio.low), signed(furthest.ratio.high)
     return messages.said(
         "alt.article", id=article, near=len(near), known=len(known), all=repeated, margin=f"{NEAR:.0%}", name=_label(furthest),
         times=f"{sign_of(furthest)}{number(furthest.ratio.value)}", low=low, high=high,

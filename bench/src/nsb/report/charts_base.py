@@ -15,8 +15,8 @@ from nsb.analysis.table import Table
 from nsb.claims import Said
 from nsb.model import Cell
 from nsb.report import messages
-from nsb.report.charts_points import shown
 from nsb.report.messages import LANGUAGES, Language, own, text
+from nsb.report.words import signed
 
 Kind = Literal["heat", "intervals", "latency", "roles", "memory", "warm-up", "starts", "article"]
 Spec = dict[str, Any]
@@ -53,6 +53,8 @@ class Chart:
     """The scope, and how to read it: the subtitle, in whole sentences."""
     kind: Kind = "intervals"
     scenario: str | None = None
+    article: str | None = None
+    """Whose own figures it shows: it stands with that article's claims."""
     least_px: int = 280
     """Below this width it is no longer readable: let it scroll."""
 
@@ -114,6 +116,7 @@ class Drawing:
     columns: list[Said]
     rows: Sequence[Sequence[Said | str]]
     scenario: str | None = None
+    article: str | None = None
     least_px: int = 280
     height: int = 260
     """Without axes (px); in pixels where it stands for lines too, since Vega-Lite fits no width beside a height in steps."""
@@ -123,7 +126,7 @@ def made(of: Source, drawing: Drawing) -> Chart:
     notes = (messages.in_each(of.scope), *(messages.said(note) for note in drawing.notes))
     return Chart(
         id=drawing.id, title=drawing.title, alt=drawing.sentence, columns=drawing.columns, rows=drawing.rows, notes=notes,
-        kind=drawing.kind, scenario=drawing.scenario, least_px=drawing.least_px,
+        kind=drawing.kind, scenario=drawing.scenario, article=drawing.article, least_px=drawing.least_px,
         specs={language: _spec(drawing, notes, language) for language in LANGUAGES},
     )  # fmt: skip
 
@@ -151,6 +154,34 @@ def wrapped(text: str, columns: int) -> list[str]:
         else:
             lines[-1] = longer
     return lines
+
+
+# --- a figure with its interval -------------------------------------------------------------------------------------------------------
+
+MARKS = {None: "circle", "lower": "triangle-right", "upper": "triangle-left"}
+"""Of a value, and of a bound, which points to where the true figure lies."""
+
+
+def with_intervals(base: alt.Chart, axis: Axis, title: str) -> list[alt.Chart]:
+    """Layers over rows as `marked` makes them: the interval, its point (an open arrow for a bound), and `says` beside it."""
+    ranged, drawn = base.transform_filter("isValid(datum.lo)"), base.transform_filter("isValid(datum.v)")
+    line = ranged.mark_rule(strokeWidth=2, opacity=0.75).encode(
+        x=alt.X("lo:Q", scale=axis.scale), x2="hi:Q", color=alt.Color("colour:N", scale=None)
+    )  # fmt: skip
+    point = drawn.mark_point(size=70, strokeWidth=2, opacity=1).encode(
+        x=alt.X("v:Q", scale=axis.scale, title=title, axis=axis.marks()),
+        stroke=alt.Stroke("colour:N", scale=None), fill=alt.Fill("fill:N", scale=None), shape=alt.Shape("mark:N", scale=None),
+    )  # fmt: skip
+    figure = drawn.mark_text(align="left", dx=9, baseline="middle").encode(x=alt.X("end:Q", scale=axis.scale), text="says:N")
+    return [line, point, figure]
+
+
+def marked(value: float, low: float | None, high: float | None, bound: Literal["lower", "upper"] | None, colour: str) -> dict[str, Any]:
+    """What a row needs to be drawn so."""
+    return {
+        **ends_of(low, high), "v": short(value), "end": short(value if high is None else max(value, high)),
+        "colour": colour, "fill": "transparent" if bound else colour, "mark": MARKS[bound],
+    }  # fmt: skip
 
 
 # --- parts that charts share -----------------------------------------------------------------------------------------------------------
@@ -210,7 +241,7 @@ def axis_title(unit: str, axis: Axis, language: Language) -> str:
 def spread_of(low: float | None, high: float | None, spread: str | None, language: Language) -> str:
     if low is None or high is None or spread is None:
         return text("spread.none", language)
-    return text(f"spread.{spread}", language, low=shown(low), high=shown(high))
+    return text(f"spread.{spread}", language, low=signed(low), high=signed(high))
 
 
 def told(doubts: Sequence[str], language: Language) -> str:
@@ -240,7 +271,3 @@ def legend(**more: Any) -> alt.Legend:
 def clickable() -> alt.Parameter:
     """A click on a legend's entry shows it alone."""
     return alt.selection_point(name="picked", fields=["name"], bind="legend")
-
-
-def joined(*parts: Said) -> Said:
-    return Said(en=" ".join(part.en for part in parts), ko=" ".join(part.ko for part in parts))

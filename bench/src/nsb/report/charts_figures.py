@@ -22,21 +22,21 @@ from nsb.report.charts_base import (
     Source,
     View,
     axis_title,
-    ends_of,
     heads,
-    joined,
     legend,
     limit_of,
     luminance,
     made,
+    marked,
     short,
     spread_of,
     told,
     tooltip,
+    with_intervals,
 )  # fmt: skip
-from nsb.report.charts_points import LESS_IS_BETTER, Beside, Dot, beside_best, dots, shown, start_dots
+from nsb.report.charts_points import LESS_IS_BETTER, Beside, Dot, beside_best, dots, start_dots
 from nsb.report.messages import Language, own, text
-from nsb.report.words import number
+from nsb.report.words import number, signed
 
 HEAT = ("#edf4fa", "#a9cce8", "#4f97cf", "#14579c", "#08264d")
 """From the best to the furthest: lightness alone tells it."""
@@ -162,7 +162,7 @@ def _heat_alt(lines: Mapping[str, Sequence[Beside]]) -> Said:
     at, furthest = max(((line, max(row, key=_by_times)) for line, row in known.items()), key=lambda each: _by_times(each[1]))
     named = ", ".join(f"{name} ({', '.join(won)})" for name, won in alone.items())
     bounds = [line for line in lines if line not in known and any(beside.dot.bound for beside in lines[line])]
-    return joined(
+    return messages.joined(
         messages.said("alt.heat"),
         *([messages.said("alt.heat_alone", names=named)] if named else []),
         *([messages.said("alt.heat_close", scenarios=", ".join(close))] if close else []),
@@ -244,20 +244,18 @@ def _dots(of: Source, found: Sequence[Dot], unit: str, language: Language, count
             status="head.status", doubts="head.doubts",
         ),
     )  # fmt: skip
-    drawn = base.transform_filter("isValid(datum.v)")
-    colour = alt.Color("colour:N", scale=None)
-    x = alt.X("v:Q", scale=axis.scale, title=axis_title(unit, axis, language), axis=axis.marks())
-    ranged = base.transform_filter("isValid(datum.lo)")
-    guide = ranged.mark_rule(strokeDash=[1, 3], color=NEUTRAL).encode(x=alt.X("from:Q", scale=axis.scale), x2="lo:Q")
-    line = ranged.mark_rule(strokeWidth=2, opacity=0.75).encode(x=alt.X("lo:Q", scale=axis.scale), x2="hi:Q", color=colour)
-    point = drawn.mark_point(size=70, strokeWidth=2, opacity=1).encode(
-        x=x, stroke=alt.Stroke("colour:N", scale=None), fill=alt.Fill("fill:N", scale=None), shape=alt.Shape("mark:N", scale=None)
+    guide = (
+        base.transform_filter("isValid(datum.lo)")
+        .mark_rule(strokeDash=[1, 3], color=NEUTRAL)
+        .encode(x=alt.X("from:Q", scale=axis.scale), x2="lo:Q")
     )
-    figure = drawn.mark_text(align="left", dx=9, baseline="middle").encode(x=alt.X("end:Q", scale=axis.scale), text="says:N")
     others = base.transform_filter("!isValid(datum.v)").mark_text(align="left", baseline="middle", fontStyle="italic").encode(
         x=alt.value(6), text="says:N"
     )  # fmt: skip
-    return View(alt.layer(guide, line, point, figure, others), [_dot_row(of, dot, axis, language) for dot in found])
+    return View(
+        alt.layer(guide, *with_intervals(base, axis, axis_title(unit, axis, language)), others),
+        [_dot_row(of, dot, axis, language) for dot in found],
+    )
 
 
 def _says(dot: Dot, language: Language) -> str:
@@ -273,11 +271,7 @@ def _marks(found: Sequence[Dot]) -> list[str]:
     return [note for mark, note in (("†", "read.unsustained"), ("?", "read.doubt")) if mark in said]
 
 
-_MARKS = {None: "circle", "lower": "triangle-right", "upper": "triangle-left"}
-
-
 def _dot_row(of: Source, dot: Dot, axis: Axis, language: Language) -> dict[str, Any]:
-    colour = of.colour(dot.contender)
     row: dict[str, Any] = {
         "name": dot.label, "says": _says(dot, language), "limit": limit_of(dot.limit, language), "doubts": told(dot.doubts, language),
         "rounds": text("of.rounds", language, n=dot.counted, all=dot.measured), "status": text(f"status.{dot.status}", language),
@@ -285,11 +279,7 @@ def _dot_row(of: Source, dot: Dot, axis: Axis, language: Language) -> dict[str, 
     }  # fmt: skip
     if dot.value is None:
         return row
-    ends = [value for value in (dot.value, dot.high) if value is not None]
-    return {
-        **row, **ends_of(dot.low, dot.high), "from": short(axis.low), "v": short(dot.value), "end": short(max(ends)),
-        "colour": colour, "fill": "transparent" if dot.bound else colour, "mark": _MARKS[dot.bound],
-    }  # fmt: skip
+    return {**row, **marked(dot.value, dot.low, dot.high, dot.bound, of.colour(dot.contender)), "from": short(axis.low)}
 
 
 def _dot_heads(counted: str) -> list[Said]:
@@ -299,7 +289,7 @@ def _dot_heads(counted: str) -> list[Said]:
 def _dot_rows(found: Sequence[Dot]) -> list[list[str]]:
     return [
         [
-            dot.label, dot.says, shown(dot.low), shown(dot.high), f"{dot.counted}/{dot.measured}",
+            dot.label, dot.says, signed(dot.low), signed(dot.high), f"{dot.counted}/{dot.measured}",
             dot.limit or "–", dot.status, "; ".join(dot.doubts) or "–",
         ]
         for dot in found
@@ -312,7 +302,7 @@ def _dots_alt(found: Sequence[Dot], what: Said, better: Literal["less", "more"])
     for tool in dict.fromkeys(dot.tool for dot in found):  # figures of two generators do not compare
         exact = [dot for dot in found if dot.tool == tool and dot.value is not None and dot.bound is None]
         if len(exact) == 1:
-            parts.append(messages.said("alt.alone", what=what, low=exact[0].label, low_value=shown(exact[0].value)))
+            parts.append(messages.said("alt.alone", what=what, low=exact[0].label, low_value=signed(exact[0].value)))
         elif exact:
             low, high = (pick(exact, key=lambda dot: dot.value or 0.0) for pick in (min, max))
             parts.append(_extremes(low, high, what, better))
@@ -321,7 +311,7 @@ def _dots_alt(found: Sequence[Dot], what: Said, better: Literal["less", "more"])
     without = [dot.label for dot in found if dot.value is None and dot.status != "censored"]
     for key, names in (("alt.bounds", bounds), ("alt.unsustained", slow), ("alt.without", without)):
         parts += [messages.said(key, names=", ".join(names))] if names else []
-    return joined(*parts)
+    return messages.joined(*parts)
 
 
 def _extremes(low: Dot, high: Dot, what: Said, better: str) -> Said:
@@ -329,7 +319,7 @@ def _extremes(low: Dot, high: Dot, what: Said, better: str) -> Said:
     assert high.value is not None
     values = {
         "what": what, "better": messages.said(f"better.{better}"), "low": low.label, "high": high.label,
-        "low_value": shown(low.value), "high_value": shown(high.value), "times": number(high.value / low.value) if low.value > 0 else "–",
+        "low_value": signed(low.value), "high_value": signed(high.value), "times": number(high.value / low.value) if low.value > 0 else "–",
     }  # fmt: skip
     if low.spread == "halves" or high.spread == "halves" or low.high is None or high.low is None:
         return messages.said("alt.extremes_halves", **values)

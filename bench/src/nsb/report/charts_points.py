@@ -20,14 +20,6 @@ LESS_IS_BETTER: Mapping[Headline, bool] = {"cpu": True, "p50": True, "p99": True
 Spread = Literal["interval", "halves", "range"]
 
 
-def shown(value: float | None) -> str:
-    """As every report writes it, but finer where it is small; a true minus, since a slope of memory may reach below zero."""
-    if value is None:
-        return "–"
-    text = f"{abs(value):.3f}" if 0 < abs(value) < 0.1 else words.number(abs(value))
-    return text if value >= 0 else f"−{text}"
-
-
 # --- one figure of each contender --------------------------------------------------------------------------------------------
 
 
@@ -127,7 +119,7 @@ def start_dots(table: Table, which: Callable[[Any], Span | None]) -> list[Dot]:
         lines.append(
             Dot(
                 contender=found.contender, tool=None, value=span.value, low=span.low, high=span.high, spread=span.spread,
-                bound=None, says=shown(span.value), width="", counted=span.starts, measured=found.starts, limit=None, status="valid",
+                bound=None, says=words.signed(span.value), width="", counted=span.starts, measured=found.starts, limit=None, status="valid",
                 doubts=found.notes,
             )
         )  # fmt: skip

@@ -25,7 +25,6 @@ from nsb.report.charts_base import (
     clickable,
     ends_of,
     heads,
-    joined,
     legend,
     made,
     short,
@@ -43,12 +42,11 @@ from nsb.report.charts_points import (
     costs,
     levels,
     percentiles,
-    shown,
     valid_cells,
     warming,
 )  # fmt: skip
 from nsb.report.messages import Language, text
-from nsb.report.words import CLOCK_MS, figure, number, unsustained
+from nsb.report.words import CLOCK_MS, figure, number, signed, unsustained
 
 ROLE_COLOURS: Mapping[Role, str] = {"service": PALETTE[0], "generator": NEUTRAL, "database": PALETTE[1], "upstream": PALETTE[5]}
 DODGE = 0.007
@@ -121,7 +119,7 @@ def _beyond(each: Over, hold: float) -> dict[str, float]:
 
 
 def _over_cells(each: Over) -> list[str]:
-    return [shown(each.value), shown(each.low), shown(each.high), str(each.rounds)]
+    return [signed(each.value), signed(each.low), signed(each.high), str(each.rounds)]
 
 
 def _latency_alt(of: Source, scenario: str, found: Mapping[str, Mapping[str, Over]], without: Sequence[str]) -> Said:
@@ -135,7 +133,7 @@ def _latency_alt(of: Source, scenario: str, found: Mapping[str, Mapping[str, Ove
     slow = [name for name in without if unsustained(of.table.entry(name, scenario))]
     others = [name for name in without if name not in slow]
     more = [messages.said(key, names=", ".join(names)) for key, names in (("alt.unsustained", slow), ("alt.without", others)) if names]
-    return joined(said, *more)
+    return messages.joined(said, *more)
 
 
 # --- e: CPU of a request by who spends it -------------------------------------------------------------------------------------------------
@@ -214,7 +212,7 @@ def memory(of: Source, scenario: str) -> list[Chart]:
         high_value=_ranged(top[high].memory), high_at=f"{top[high].in_flight:.0f}",
     )  # fmt: skip
     rows = [
-        [name, str(level.users), number(level.in_flight), *_over_cells(level.memory), shown(level.growth.value), said[name]]
+        [name, str(level.users), number(level.in_flight), *_over_cells(level.memory), signed(level.growth.value), said[name]]
         for name, known in found.items() for level in known
     ]  # fmt: skip
     columns = heads(
@@ -233,7 +231,7 @@ def memory(of: Source, scenario: str) -> list[Chart]:
 
 def _ranged(of: Over) -> str:
     """`3.10 MiB [−2.00 … 8.40]`, without words of a language."""
-    return f"{shown(of.value)} MiB" + ("" if of.low is None else f" [{shown(of.low)} … {shown(of.high)}]")
+    return f"{signed(of.value)} MiB" + ("" if of.low is None else f" [{signed(of.low)} … {signed(of.high)}]")
 
 
 def _ladder(
@@ -251,7 +249,7 @@ def _ladder(
         {
             "name": named[name], "x": short(level.in_flight + apart[name]), "v": short(each.value), "users": str(level.users),
             **ends_of(each.low, each.high),
-            "figure": f"{shown(each.value)} MiB", "spread": spread_of(each.low, each.high, each.spread, language),
+            "figure": f"{signed(each.value)} MiB", "spread": spread_of(each.low, each.high, each.spread, language),
             "slope": said[name], "rounds": str(each.rounds),
         }
         for name, known in found.items() for level in known for each in [level.memory if which == "memory" else level.growth]
@@ -297,7 +295,7 @@ def warm_up(of: Source) -> Chart | None:
     fallen = min(share, key=lambda name: share[name], default=None)
     return made(of, Drawing(
         id="warm-up", kind="warm-up", title=messages.said("title.warm-up"), draw=lambda language: _curves(of, found, language), height=280,
-        sentence=joined(
+        sentence=messages.joined(
             messages.said("alt.warm-up", low=low, low_value=number(last[low]), high=high, high_value=number(last[high])),
             *([messages.said("alt.warm-up-fall", name=fallen, share=f"{share[fallen]:.0%}")] if fallen else []),
         ),

@@ -5,32 +5,35 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from nsb.analysis.controls import Control, Summary, summaries
-from nsb.analysis.judge import LEAST_ROUNDS, MARGINS, Verdict
+from nsb.analysis.judge import MARGINS, Verdict
+from nsb.claims import Said
+from nsb.report import messages
+
+FEW = 12
+"""Names in a sentence; the rest is counted."""
 
 
 def sentences(controls: Sequence[Control]) -> list[str]:
-    """One for each control: what it showed of the run."""
-    return [_sentence(summary) for summary in summaries(controls)]
+    """One for each control, in English: what it showed of the run."""
+    return [told(summary).en for summary in summaries(controls)]
 
 
-def _sentence(s: Summary) -> str:
+def told(s: Summary) -> Said:
+    """What a control showed of the run."""
     judged = len(s.passed) + len(s.failed)
     if judged == 0:
-        return f"{s.control}: fewer than {LEAST_ROUNDS} rounds, so it shows nothing and no verdict follows from this run."
-    lost = f" {_few(s.undecided)} had fewer than {LEAST_ROUNDS} rounds that count." if s.undecided else ""
-    if s.kind == "twin":
-        text = f"{s.control} equals {s.of} within the noise in {len(s.passed)} of {judged} figures."
-        if s.failed:
-            text += f" It differs from itself, so only what lies beyond that is told, in: {_few(s.failed)}."
-    else:
-        text = f"{s.control} was found in {len(s.passed)} of {judged} figures."
-        if s.failed:
-            text += f" Not found: {_few(s.failed)}."
-    return text + lost
+        return messages.said("control.few", control=s.control)
+    first = messages.said(f"control.{s.kind}", control=s.control, of=s.of, passed=len(s.passed), judged=judged)
+    more = [messages.said(f"control.{s.kind}_failed", names=_few(s.failed))] if s.failed else []
+    lost = [messages.said("control.undecided", names=_few(s.undecided))] if s.undecided else []
+    return messages.joined(first, *more, *lost)
 
 
-def _few(names: Sequence[str]) -> str:
-    return ", ".join(names) if len(names) <= 12 else f"{', '.join(names[:12])} and {len(names) - 12} more"
+def _few(names: Sequence[str]) -> Said:
+    """Of `scenario metric`, in words."""
+    figures = [messages.criterion(*name.rsplit(" ", 1)) for name in names[:FEW]]
+    more = f" … (+{len(names) - FEW})" if len(names) > FEW else ""
+    return messages.in_each(lambda language: ", ".join(messages.own(each, language) for each in figures) + more)
 
 
 def section(controls: Sequence[Control]) -> str:
@@ -45,7 +48,7 @@ def section(controls: Sequence[Control]) -> str:
         f"(latency from a schedule: 0 within {MARGINS['ms']:.0f} ms). "
         "A plant is found where its interval, at the level of Holm's procedure over its figures, lies above 1.\n",
     ]
-    shown = [control for control in controls if _interval(control) is not None]
+    shown = [control for control in controls if interval(control) is not None]
     if shown:
         lines += ["| control | scenario | figure | beside its original | interval | rounds | |", "|---|---|---|---:|---:|---:|---|"]
         lines += [_line(control) for control in shown]
@@ -53,8 +56,8 @@ def section(controls: Sequence[Control]) -> str:
     return "\n".join(lines)
 
 
-def _interval(control: Control) -> tuple[float, float, float] | None:
-    """Value, low and high: the twin's as its gate judges it, the plant's at its level."""
+def interval(control: Control) -> tuple[float, float, float] | None:
+    """Value, low and high: the twin's as its gate judges it, the plant's at its level; None where there is no spread."""
     v = control.verdict
     of: tuple[float | None, float | None, float | None] = (v.value, v.low, v.high)
     if control.kind == "twin" and v.gate.value is not None:
@@ -64,7 +67,7 @@ def _interval(control: Control) -> tuple[float, float, float] | None:
 
 
 def _line(control: Control) -> str:
-    found = _interval(control)
+    found = interval(control)
     assert found is not None
     value, low, high = (_number(each, control.verdict) for each in found)
     cells = (control.control, control.scenario, control.metric, value, f"{low} to {high}", control.verdict.rounds, _said(control))

@@ -21,12 +21,13 @@ from markupsafe import Markup
 from nsb.analysis import controls
 from nsb.analysis import dominance as ranking
 from nsb.analysis.code import Code
-from nsb.analysis.controls import Control, Summary
+from nsb.analysis.controls import Control
 from nsb.analysis.starts import Start
 from nsb.analysis.table import Table
-from nsb.claims import Article, Dominance, Judgement, Said, Verdict
+from nsb.claims import Article, Dominance, Judgement, Verdict
 from nsb.model import Cell
 from nsb.report import claims as verdicts
+from nsb.report import controls as control_words
 from nsb.report import html_claims, html_strips, html_table, html_words, messages, words
 from nsb.report.blog import again
 from nsb.report.charts import Chart
@@ -35,8 +36,6 @@ from nsb.report.html_words import text
 
 FOLDER = Path(__file__).parent / "page"
 VERDICTS: tuple[Verdict, ...] = ("SUPPORTED", "REFUTED", "UNDECIDED", "NOT_MEASURED")
-FEW = 12
-"""Names in a sentence; the rest is counted."""
 
 
 def page(
@@ -61,10 +60,10 @@ def page(
         rules=list(dict.fromkeys(part.rule.rule for claim in judgement.claims for part in claim.parts)),
         result=_result(dominance),
         rows=html_table.rows(table, dominance),
-        kinds=_by_kind([chart for chart in charts if chart.kind != "article"]),
-        repeated=_by_article(charts),
+        kinds=_by_kind([chart for chart in charts if chart.article is None]),
+        repeated={chart.article: chart for chart in charts if chart.article is not None},
         controls=[control for control in beside if control.verdict.value is not None],
-        control_sentences=[_told(summary) for summary in controls.summaries(beside)],
+        control_sentences=[html_words.both(control_words.told(summary)) for summary in controls.summaries(beside)],
         facts=list(_facts(run)),
         settings=_settings(run, table.contenders),
         again=again(run),
@@ -91,7 +90,7 @@ def _environment() -> Environment:
         doubts=words.doubts, control_interval=_control_interval, control_result=_control_result,
     )  # fmt: skip
     made.filters.update(
-        number=html_words.number, share=lambda value: f"{value:.0%}", level=html_words.level, plain=lambda value: f"{value:,.6g}"
+        number=words.signed, share=lambda value: f"{value:.0%}", level=html_words.level, plain=lambda value: f"{value:,.6g}"
     )
     return made
 
@@ -133,37 +132,12 @@ def _by_kind(charts: Sequence[Chart]) -> dict[str, list[Chart]]:
     return found
 
 
-def _by_article(charts: Sequence[Chart]) -> dict[str, Chart]:
-    """Those that stand beside the claims of their article."""
-    return {chart.id.removeprefix("article-"): chart for chart in charts if chart.kind == "article"}
-
-
-def _told(summary: Summary) -> Markup:
-    """What a control showed, in the sentences of report/controls.py."""
-    judged = len(summary.passed) + len(summary.failed)
-    if judged == 0:
-        return text("control.few", control=summary.control)
-    first = text(f"control.{summary.kind}", control=summary.control, of=summary.of, passed=len(summary.passed), judged=judged)
-    more = [text(f"control.{summary.kind}_failed", names=_few(summary.failed))] if summary.failed else []
-    lost = [text("control.undecided", names=_few(summary.undecided))] if summary.undecided else []
-    return Markup(" ").join([first, *more, *lost])
-
-
-def _few(names: Sequence[str]) -> Said:
-    """Of `scenario metric`, in words."""
-    figures = [messages.criterion(*name.rsplit(" ", 1)) for name in names[:FEW]]
-    more = f" … (+{len(names) - FEW})" if len(names) > FEW else ""
-    return Said(en=", ".join(each.en for each in figures) + more, ko=", ".join(each.ko for each in figures) + more)
-
-
 def _control_interval(control: Control) -> tuple[str, str]:
-    """Value and interval: the twin's as its gate judges it, the plant's at its level."""
-    v = control.verdict
-    of = (v.value, v.low, v.high)
-    if control.kind == "twin" and v.gate.value is not None:
-        of = (v.gate.value, v.gate.low, v.gate.high)
-    value, low, high = ("–" if each is None else f"{each:.3f}".replace("-", "−") for each in of)
-    return f"{value} {'×' if v.unit == 'ratio' else v.unit}", f"{low} … {high}"
+    """Value and interval."""
+    found = control_words.interval(control) or (None, None, None)
+    value, low, high = ("–" if each is None else f"{each:.3f}".replace("-", "−") for each in found)
+    unit_ = control.verdict.unit
+    return f"{value} {'×' if unit_ == 'ratio' else unit_}", f"{low} … {high}"
 
 
 def _control_result(control: Control) -> Markup:

@@ -37,13 +37,6 @@ def in_both(say: Callable[[Any, Language], str]) -> Callable[[Any], Markup]:
     return lambda value: both(messages.in_each(lambda language: say(value, language)))
 
 
-def number(value: float | None) -> str:
-    """Three digits as everywhere; a true minus."""
-    if value is None:
-        return "–"
-    return words.number(value) if value >= 0 else f"−{words.number(-value)}"
-
-
 def level(value: float) -> str:
     """Of an interval: `95%`, `99.96%`; Holm's procedure may leave very little to one comparison."""
     return f"{100 * value:.2f}".rstrip("0").rstrip(".") + "%" if value <= 0.9999 else ">99.99%"
@@ -64,13 +57,13 @@ def interval(of: Comparison | Row) -> Interval:
 def ranked(of: Criterion, contender: str) -> Interval:
     """What a contender comes to in a criterion; a count is exact and has no bounds."""
     if of.exact:
-        return Interval(number(of.values.get(contender)), "")
+        return Interval(words.signed(of.values.get(contender)), "")
     return _interval(of.values.get(contender), *of.intervals.get(contender, (None, None)))
 
 
 def _interval(value: float | None, low: float | None, high: float | None) -> Interval:
     if value is None or low is None or high is None:
-        return Interval(number(value), "–")
+        return Interval(words.signed(value), "–")
     width = high - low
     usual = 0 if abs(value) >= 100 else 1 if abs(value) >= 10 else 2
     decimals = min(3, max(usual, 1 - math.floor(math.log10(width)))) if width > 0 else usual

@@ -597,7 +597,6 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "page.kind.roles": ("CPU of a request by program", "프로그램별 요청당 CPU"),
     "page.kind.memory": ("Memory by requests in flight", "처리 중인 요청 수에 따른 메모리"),
     "page.kind.warm-up": ("Warm-up", "예열"),
-    "page.kind.article": ("The articles' figures and ours", "글의 수치와 이번 측정값"),
     "page.kind.starts": ("Start-up", "기동"),
     "page.rules": ("How each rule decides", "규칙별 판정 방법"),
     "page.no_charts": ("Nothing of this run could be drawn.", "이 측정에서 그릴 수 있는 것이 없습니다."),
@@ -714,6 +713,11 @@ def text(key: str, language: Language, **values: object) -> str:
 def said(key: str, **values: object) -> Said:
     """The message in both languages, with the same values; one that is Said itself lends each its own."""
     return in_each(lambda language: text(key, language, **{name: own(value, language) for name, value in values.items()}))
+
+
+def joined(*parts: Said) -> Said:
+    """Sentences one after the other."""
+    return in_each(lambda language: " ".join(own(part, language) for part in parts))
 
 
 def in_each(say: Callable[[Language], str]) -> Said:

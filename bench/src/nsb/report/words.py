@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -16,10 +17,20 @@ CLOCK_MS = 1.0
 
 
 def number(value: float) -> str:
-    """Three significant digits, no exponent."""
+    """Three significant digits, two below 0.1, but never more than four decimals; no exponent."""
     if value >= 100:
         return f"{value:,.0f}"
+    if 0.00005 <= value < 0.1:
+        return f"{value:.{min(4, 1 - math.floor(math.log10(value)))}f}"
     return f"{value:.1f}" if value >= 10 else f"{value:.2f}"
+
+
+def signed(value: float | None) -> str:
+    """The same with a true minus, since a slope of memory may reach below zero; `–` where there is none."""
+    if value is None:
+        return "–"
+    said = number(abs(value))
+    return f"−{said}" if value < 0 and said != "0.00" else said
 
 
 def count(of: int, noun: str) -> str:

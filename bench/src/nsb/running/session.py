@@ -43,7 +43,7 @@ class Progress(Protocol):
     def say(self, sentence: str) -> None: ...
 
     def started(self, contenders: Sequence[str]) -> None:
-        """So many contenders have been started and warmed."""
+        """These contenders have been started and warmed."""
 
     def cell(self, slot: Slot, cell: Cell | None) -> None:
         """A cell begins (None) or has ended."""
