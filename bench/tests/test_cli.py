@@ -59,6 +59,15 @@ def test_plan_names_whom_it_could_tell_nothing_of() -> None:
     done = nsb("plan", "--contenders", "python,python-one,java-nio-n", "--scenarios", "book-read-rate", "--profile", "1cpu")
     assert done.returncode == 0
     assert [line.split(": ")[1] for line in done.stderr.splitlines() if line.startswith("left out")] == ["python-one", "java-nio-n"]
+    assert "cells: 2 contenders" in done.stdout  # python and its twin
+    assert "java-nio-n" not in done.stdout
+
+
+def test_a_plan_of_nobody_is_refused() -> None:
+    done = nsb("plan", "--contenders", "python-one", "--scenarios", "book-read-rate", "--profile", "1cpu", "--twin", "none")
+    assert done.returncode == 3
+    assert "left out: python-one: " in done.stderr
+    assert "Time:" not in done.stdout
 
 
 def test_what_is_no_run_is_refused(tmp_path: Path) -> None:

@@ -79,7 +79,8 @@ def test_the_session_asks_the_machine_says_the_sentence_and_refuses(monkeypatch:
 
 def made(registry: Registry, order: plan.Order) -> plan.Plan:
     scenarios = ["hello-rate", "in-flight-memory", "sleep-max"]
-    return plan.make(registry, "standard", ["go", "rust", "node"], scenarios, "1cpu", 1, 3, rounds=2, order=(order, ""))
+    names = ["go", "rust", "node"]
+    return plan.make(registry, "standard", names, scenarios, "1cpu", 1, 3, rounds=2).only(names, (order, ""))
 
 
 def test_contender_by_contender_each_goes_through_all_scenarios_before_the_next(registry: Registry) -> None:

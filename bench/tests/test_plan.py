@@ -63,6 +63,13 @@ def test_who_would_tell_nothing_is_named_and_nobody_else(registry: Registry) -> 
     assert cli._pointless(four) == {}
 
 
+def test_a_plan_without_some_is_the_plan_of_the_others(registry: Registry) -> None:
+    both = plan.make(registry, "smoke", ["python", "python-one", "go"], ["hello-rate"], "1cpu", 1, 3, rounds=4)
+    left = plan.make(registry, "smoke", ["python", "go"], ["hello-rate"], "1cpu", 1, 3, rounds=4)
+    assert both.only(["go", "python"]) == left
+    assert both.measuring_s > left.measuring_s
+
+
 def test_a_jvm_is_announced_to_start_later_and_again_for_another_heap(registry: Registry) -> None:
     both = plan.make(registry, "article", ["go", "java-pt"], ["hello-rate", "a-hello"], "1cpu", 1, 3, rounds=1)
     go, jvm = both.contenders

@@ -288,19 +288,7 @@ def _run(
         runnable = [name for name in runnable if name not in left_out]
         if not runnable:
             raise Refused("No contender obeys the contract; ./justw conform says which rules are broken.")
-        plan = plans.make(
-            registry,
-            plan.tier_name,
-            runnable,
-            [s.id for s in plan.scenarios],
-            plan.profile,
-            plan.workers,
-            plan.seed,
-            plan.rounds,
-            arranged,
-            plan.asked,
-            plan.articles,
-        )
+        plan = plan.only(runnable, arranged)
         _tell_unsupported(plan)
         checked = preflight.run(plan, stage, k6_program, folder, noisy, _say)
         announced = plan.measuring_s
@@ -578,14 +566,18 @@ def show_plan(
     _known_runner(runner)
     plan = _plan(registry, _Asked(tier, contenders, scenarios, rounds, seed, profile, twin, articles))
     ground = runners.asked_of(runner, workshop(ROOT, registry), plan.contenders, plan.workers, _say)
+    left_out = ground.runnable(plan.contenders)[1] | _pointless(plan)
+    if len(left_out) == len(plan.contenders):
+        _tell_left_out(left_out)
+        raise Refused("No contender can run on this machine; ./justw doctor says what is missing.")
+    plan = plan.only([contender.id for contender in plan.contenders if contender.id not in left_out])
     console.print(f"Tier {plan.tier_name}: {plan.tier.why}", markup=False)
     console.print(
         f"{_size(plan)}; runner {ground.name}; profile {plan.profile}, {plan.workers} worker(s) each; seed {plan.seed}",
         markup=False,
     )
-    _tell_left_out(ground.runnable(plan.contenders)[1])
+    _tell_left_out(left_out)
     _print_placement(plan)
-    _tell_left_out(_pointless(plan))
     console.print(
         f"Time: {plan.seconds(0) / 60:.1f} minutes after the build, and {plans.CONFORMANCE_S:.0f} s for each contender "
         "whose build has not passed the contract yet",

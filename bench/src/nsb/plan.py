@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from nsb.analysis import preflight
@@ -106,6 +106,13 @@ class Plan:
             if c.copy_of is not None
         }
 
+    def only(self, names: Collection[str], order: tuple[Order, str] | None = None) -> Plan:
+        """The same with these contenders alone, which take their turns as if nobody else had been asked."""
+        there = [contender for contender in self.contenders if contender.id in names]
+        placed, why = order or (self.order, self.order_why)
+        turns = rows([contender.id for contender in there], self.rounds, self.seed)
+        return replace(self, contenders=tuple(there), rows=turns, order=placed, order_why=why)
+
     def largest(self, contender: Contender) -> Contender:
         """The contender with the largest heap that a scenario asks of it."""
         heaps = [scenario.heap_mib for scenario in self.scenarios if scenario.heap_mib is not None and self.asks(contender, scenario)]
@@ -170,12 +177,10 @@ def make(
     workers: int,
     seed: int,
     rounds: int | None = None,
-    order: tuple[Order, str] = ("scenario", ""),
     asked: Mapping[str, Collection[str]] | None = None,
     articles: Sequence[str] = (),
 ) -> Plan:
-    """A plan from ids that the registry knows; `rounds` overrides the tier's number, `order` is what order_for() says, `asked` what
-    by_claims() does."""
+    """A plan from ids that the registry knows; `rounds` overrides the tier's number, `asked` is what by_claims() says."""
     count = rounds or registry.tiers[tier].rounds
     return Plan(
         tier_name=tier,
@@ -187,8 +192,6 @@ def make(
         contenders=tuple(registry.contenders[name] for name in contenders),
         scenarios=tuple(registry.scenarios[name] for name in scenarios),
         rows=rows(contenders, count, seed),
-        order=order[0],
-        order_why=order[1],
         asked=asked,
         articles=tuple(articles),
     )
