@@ -15,6 +15,7 @@ from nsb.analysis.claims import judged
 from nsb.claims import Article, Claim, Claims, Ours, Reported, Said
 from nsb.model import Cell, Latency, Registry, Scenario, Whole
 from nsb.report import articles as pages
+from nsb.report import messages
 
 SAID = Said(en="It is.", ko="그렇습니다.")
 
@@ -169,6 +170,19 @@ def test_what_the_generator_held_back_is_a_bound_and_no_part_of_a_ratio() -> Non
 
 
 @pytest.mark.parametrize(
+    ("unit", "en", "ko"),
+    [
+        ("s", "20.1 s", "20.1초"),
+        ("×", "20.1 ×", "20.1배"),
+        ("threads", "20.1 threads", "스레드 20.1개"),
+        ("requests/s", "20.1 requests/s", "20.1 요청/s"),
+    ],
+)
+def test_an_amount_is_written_as_its_language_writes_it(unit: str, en: str, ko: str) -> None:
+    assert [messages.amount("20.1", unit, language) for language in messages.LANGUAGES] == [en, ko]
+
+
+@pytest.mark.parametrize(
     ("metric", "unit", "sign"),
     [("throughput", "requests/s", "≥"), ("threads", "threads", "≥"), ("p90", "ms", "≤"), ("max", "ms", "≤"), ("duration", "s", "≤")],
 )
@@ -195,9 +209,9 @@ def test_the_page_has_their_figure_ours_and_what_explains_it(language: Any) -> N
     page = pages.page(language, claims.articles["X"], found, RUN, judged(RUN, cells, [], None, claims), ["X", "Y"])
     lines = [line for line in page.splitlines() if line.startswith("| **X1**")]
     assert "| 200 " in lines[0]
-    assert "| ≥99.5? (" in lines[0]
+    assert f"| {messages.amount('≥99.5?', 'requests/s', language)} (" in lines[0]
     assert "| ≥0.50 (" in lines[0]
-    assert "| 47.4 (" in lines[1]
+    assert f"| {messages.amount('47.4', 'requests/s', language)} (" in lines[1]
     assert f"- {getattr(SAID, language)}" in page
     assert "4,096 MiB" in page
     assert "--tier article --articles X" in page

@@ -62,11 +62,12 @@ def _row(figure: Figure, language: Language) -> list[str]:
     mark = "?" if figure.doubts * 3 >= figure.rounds > 0 else ""
     measured = text("article.no_figure", language)
     if figure.value is not None:
-        measured = f"{sign}{words.number(figure.value)}{mark} {_between(figure.low, figure.high)} {messages.unit(theirs.unit, language)}"
+        measured = messages.amount(f"{sign}{words.number(figure.value)}{mark}", theirs.unit, language)
+        measured = f"{measured} {_between(figure.low, figure.high)}"
     against = "–" if ratio is None else f"{sign}{words.number(ratio.value)} {_between(ratio.low, ratio.high)}"
     limit = "" if figure.limit is None else messages.own(messages.word("limit", figure.limit), language)
     what = f"**{figure.claim}** {messages.own(theirs.what, language)}"
-    reported = f"{theirs_of(figure)} {messages.unit(theirs.unit, language)}"
+    reported = messages.amount(theirs_of(figure), theirs.unit, language)
     return [str(each).strip().replace("|", "\\|") for each in (what, reported, measured, against, limit, measured_as(figure))]
 
 

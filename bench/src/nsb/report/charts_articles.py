@@ -83,11 +83,11 @@ def _drawn(of: Source, figure: Figure, language: Language) -> dict[str, Any]:
     assert ratio is not None
     assert ours is not None
     assert figure.value is not None
-    sign, unit = sign_of(figure), messages.unit(figure.theirs.unit, language)
-    theirs, measured = theirs_of(figure), f"{sign}{number(figure.value)}"
+    sign, unit, theirs = sign_of(figure), figure.theirs.unit, theirs_of(figure)
+    measured = messages.amount(f"{sign}{number(figure.value)}", unit, language)
     return {
-        "name": own(_label(figure), language), "theirs": f"{theirs} {unit}", "ours": f"{measured} {unit}",
-        "times": f"{sign}{number(ratio.value)} ×", "says": f"{theirs} → {measured} {unit}",
+        "name": own(_label(figure), language), "theirs": messages.amount(theirs, unit, language), "ours": measured,
+        "times": f"{sign}{number(ratio.value)} ×", "says": f"{theirs} → {measured}",
         "spread": spread_of(figure.low, figure.high, "interval", language), "limit": _limit(figure, language),
         "rounds": str(figure.rounds), "measured": measured_as(figure),
         **marked(ratio.value, ratio.low, ratio.high, BOUNDS.get(sign), of.colour(ours.contender)),
@@ -100,12 +100,12 @@ def _limit(figure: Figure, language: Language) -> str:
 
 def _row(figure: Figure) -> list[Said | str]:
     ratio, sign = figure.ratio, sign_of(figure)
-    unit = messages.in_each(lambda language: f"{theirs_of(figure)} {messages.unit(figure.theirs.unit, language)}")
+    reported = messages.in_each(lambda language: messages.amount(theirs_of(figure), figure.theirs.unit, language))
     values = ["–"] * 4
     if ratio is not None and figure.value is not None:
         values = [f"{sign}{number(figure.value)}", signed(figure.low), signed(figure.high), f"{sign}{number(ratio.value)}"]
     limit = messages.in_each(lambda language: _limit(figure, language))
-    return [_label(figure), unit, *values, limit, str(figure.rounds), measured_as(figure)]
+    return [_label(figure), reported, *values, limit, str(figure.rounds), measured_as(figure)]
 
 
 def _alt(article: str, known: Sequence[Figure], repeated: int) -> Said:

@@ -27,7 +27,7 @@ from nsb.claims import (
 from nsb.model import LATENCIES
 from nsb.report import messages
 from nsb.report.messages import Language, own, text
-from nsb.report.words import number
+from nsb.report.words import number, signed
 
 _COLOURS: dict[Verdict, str] = {"SUPPORTED": "green", "REFUTED": "red", "UNDECIDED": "yellow", "NOT_MEASURED": "dim"}
 
@@ -70,16 +70,12 @@ def _comparison(found: Comparison) -> str:
     assert found.value is not None
     beside = found.contender if found.other is None else f"{found.contender} {'÷' if found.unit == 'ratio' else '−'} {found.other}"
     unit = "" if found.unit == "ratio" else f" {found.unit}"
-    return f"{beside} {_signed(found.value)}{unit}{_bounds(found.low, found.high, found.level)}"
+    return f"{beside} {signed(found.value)}{unit}{_bounds(found.low, found.high, found.level)}"
 
 
 def _bounds(low: float | None, high: float | None, level: float) -> str:
     """` (0.99–1.01, 99.8 %)`: what Holm's procedure left to a comparison differs from one to the next."""
-    return "" if low is None or high is None else f" ({_signed(low)}–{_signed(high)}, {level * 100:.4g} %)"
-
-
-def _signed(value: float) -> str:
-    return number(value) if value >= 0 else f"−{number(-value)}"
+    return "" if low is None or high is None else f" ({signed(low)}–{signed(high)}, {level * 100:.4g} %)"
 
 
 def instead(aside: JudgedAside) -> str:
@@ -100,7 +96,7 @@ def ours(claim: JudgedClaim, language: Language, most: int = 3) -> str:
 
 def reported(claimed: Sequence[Reported], language: Language, most: int = 3) -> str:
     """The article's own figures."""
-    return _some([f"{own(each.what, language)}: {each.value:,.6g} {messages.unit(each.unit, language)}" for each in claimed], most)
+    return _some([f"{own(each.what, language)}: {messages.amount(f'{each.value:,.6g}', each.unit, language)}" for each in claimed], most)
 
 
 def _some(lines: Sequence[str], most: int) -> str:

@@ -187,6 +187,11 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "unit.paths": ("paths", "경로"),
     "unit.functions": ("functions", "함수"),
     "unit.requests": ("requests", "요청"),
+    "amount": ("{said} {unit}", "{said} {unit}"),
+    "amount.s": ("{said} {unit}", "{said}{unit}"),
+    "amount.ratio": ("{said} {unit}", "{said}{unit}"),
+    "amount.×": ("{said} {unit}", "{said}{unit}"),
+    "amount.threads": ("{said} {unit}", "{unit} {said}개"),
     "unit.by": ("{unit} by {tool}", "{unit} ({tool})"),
     # --- rules: what is asked, and how it is decided ----------------------------------------------------------------
     "rule.ratio_at_least": (
@@ -748,6 +753,12 @@ def criterion(scenario: str | None, metric: str) -> Said:
 def unit(name: str, language: Language) -> str:
     """A unit as it is printed; one that data bring along and that has no words here stays as it is."""
     return own(word("unit", name), language)
+
+
+def amount(shown: str, name: str, language: Language) -> str:
+    """A number with its unit: `20.1 s`; in Korean `20.1초` and `스레드 120개`."""
+    key = f"amount.{name}" if f"amount.{name}" in MESSAGES else "amount"
+    return text(key, language, said=shown, unit=unit(name, language))
 
 
 def unit_of(metric: Metric, language: Language) -> str:
