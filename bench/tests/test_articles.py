@@ -32,6 +32,14 @@ def test_a_scenario_is_asked_of_those_that_claims_name_and_of_the_twins_original
     }
 
 
+def test_every_scenario_is_asked_of_the_originals_of_the_twins_asked_for(claims: Claims, registry: Registry) -> None:
+    asked = plans.by_claims(claims, registry, ["C"], "1cpu", ["java-vt"])
+    assert {scenario for scenario, names in asked.items() if "go" in names} == set()
+    assert all("java-vt" in names for scenario, names in asked.items())
+    both = plans.by_claims(claims, registry, ["C"], "1cpu", ["java-vt", "go"])
+    assert {scenario for scenario, names in both.items() if "go" in names} == {each for each in both if each != "c-sleep"}
+
+
 def test_what_only_several_cores_can_tell_is_asked_there_alone(claims: Claims, registry: Registry) -> None:
     one, several = (plans.by_claims(claims, registry, ["D"], profile) for profile in ("1cpu", "ncpu"))
     assert "virtual-threads-small" not in one

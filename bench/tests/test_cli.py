@@ -30,6 +30,7 @@ def nsb(*arguments: str) -> subprocess.CompletedProcess[str]:
     [
         (["plan", "--contenders", "gone", "--tier", "big", "--scenarios", "no"], ["ers: 'gone'", "--tier: 'big'", "--scenarios: 'no'"]),
         (["plan", "--contenders", "go", "--twin", "rust"], ["--twin: 'rust'"]),
+        (["plan", "--contenders", "go", "--twin", "go,rust"], ["--twin: 'rust'"]),
         (["plan", "--profile", "3cpu"], ["--profile: '3cpu'"]),
         (["plan", "--rounds", "0"], ["--rounds"]),
         (["bench", "gone"], ["'gone'"]),

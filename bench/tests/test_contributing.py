@@ -82,7 +82,7 @@ def test_the_examples_load_are_planned_and_judged(bench: Path, registry: Registr
     assert (len(contenders), len(scenarios), len(new.claims)) == (1, 1, 1)
 
     service = more.contenders[contenders[0]].service
-    names = plan.with_twin([service, *contenders], more, None)
+    names = plan.with_twins([service, *contenders], more, None)
     made = plan.make(more, "standard", names, scenarios, "1cpu", 1, 3)
     assert made.cells == made.rounds * 3
 

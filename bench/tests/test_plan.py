@@ -88,18 +88,20 @@ def test_who_cannot_run_a_scenario_is_told_and_takes_no_time(registry: Registry)
     assert both.cells == 4
 
 
-def test_every_run_has_a_twin_of_one_contender(registry: Registry) -> None:
-    assert plan.with_twin(["rust", "go"], registry, None) == ["rust", "go", "go-twin"]  # contenders.toml marks go
-    assert plan.with_twin(["rust", "node"], registry, None) == ["rust", "node", "rust-twin"]
-    assert plan.with_twin(["rust", "go"], registry, "rust") == ["rust", "go", "rust-twin"]
-    assert plan.with_twin(["rust"], registry, "none") == ["rust"]
-    assert plan.with_twin(["go", "rust-twin"], registry, None) == ["go", "rust-twin"]
-    with pytest.raises(KeyError):
-        plan.with_twin(["go"], registry, "rust")
+def test_every_run_has_a_twin_of_one_contender_or_of_those_asked_for(registry: Registry) -> None:
+    assert plan.with_twins(["rust", "go"], registry, None) == ["rust", "go", "go-twin"]  # contenders.toml marks go
+    assert plan.with_twins(["rust", "node"], registry, None) == ["rust", "node", "rust-twin"]
+    assert plan.with_twins(["rust", "go"], registry, ["rust"]) == ["rust", "go", "rust-twin"]
+    assert plan.with_twins(["rust", "go"], registry, ["go", "rust"]) == ["rust", "go", "go-twin", "rust-twin"]
+    assert plan.with_twins(["rust"], registry, []) == ["rust"]
+    assert plan.with_twins(["go", "rust-twin", "rust"], registry, None) == ["go", "rust-twin", "rust"]
+    assert plan.with_twins(["go", "rust-twin", "rust"], registry, ["rust"]) == ["go", "rust-twin", "rust"]
+    with pytest.raises(KeyError, match="rust"):
+        plan.with_twins(["go"], registry, ["go", "rust"])
 
 
 def test_controls_are_told_apart(registry: Registry) -> None:
-    names = plan.with_twin(["go", "go-plant-2ms"], registry, None)
+    names = plan.with_twins(["go", "go-plant-2ms"], registry, None)
     made = plan.make(registry, "smoke", names, ["hello-rate"], "1cpu", 1, 3)
     assert made.controls == {"go-twin": {"kind": "twin", "of": "go"}, "go-plant-2ms": {"kind": "plant", "of": "go", "worsens": "p50"}}
     assert made.cells == 3

@@ -57,7 +57,7 @@ errors = Console(stderr=True, highlight=False, soft_wrap=True)
 Tier = Annotated[str, typer.Option(help="smoke, standard, publish, article (bench/scenarios.toml)")]
 Contenders = Annotated[str, typer.Option(help="default, all, or ids with commas between")]
 Scenarios = Annotated[str, typer.Option(help="default, all, or ids with commas between")]
-Twin = Annotated[str | None, typer.Option(help="the contender that is started twice (A/A), or none")]
+Twin = Annotated[str | None, typer.Option(help="whom to start twice (A/A), with commas between; or none")]
 Articles = Annotated[str | None, typer.Option(help="tier article: whose claims and loads, letters with commas between; default: all")]
 Rounds = Annotated[int | None, typer.Option(min=1, help="instead of the tier's number")]
 Seed = Annotated[int | None, typer.Option(min=0, help="draws the order; recorded in the run")]
@@ -482,6 +482,7 @@ def _plan(registry: Registry, asked: _Asked) -> plans.Plan:
         placed = _profile(asked.profile)
     except ConfigurationError as error:
         mistakes.extend(error.mistakes)
+    twinned = None if asked.twin is None else [] if asked.twin == "none" else [name.strip() for name in asked.twin.split(",")]
     collect("--tier", asked.tier, registry.tiers, [])
     tier = registry.tiers.get(asked.tier)
     cast: dict[str, list[str]] | None = None
@@ -491,7 +492,7 @@ def _plan(registry: Registry, asked: _Asked) -> plans.Plan:
     if tier is not None and tier.by_claims:
         claims = load_claims(ROOT / "bench", registry)
         letters = collect("--articles", asked.articles or "all", claims.articles, [])
-        cast = plans.by_claims(claims, registry, letters, placed)
+        cast = plans.by_claims(claims, registry, letters, placed, twinned)
         usual = list(cast)
     elif asked.articles is not None:
         mistakes.append(f"--articles: belongs to --tier article; {asked.tier} asks all contenders the same")
@@ -501,9 +502,9 @@ def _plan(registry: Registry, asked: _Asked) -> plans.Plan:
     originals = [c.id for c in registry.contenders.values() if c.copy_of is None]
     who = collect("--contenders", asked.contenders, registry.contenders, default, originals)
     try:
-        who = plans.with_twin(who, registry, asked.twin)
-    except KeyError:
-        mistakes.append(f"--twin: {asked.twin!r} is not one of the run's contenders ({', '.join(who)}), nor none")
+        who = plans.with_twins(who, registry, twinned)
+    except KeyError as error:
+        mistakes.append(f"--twin: {error} is not one of the run's contenders ({', '.join(who)}), nor none")
     if mistakes:
         raise ConfigurationError(mistakes)
     workers = len(host.placement(placed).service)

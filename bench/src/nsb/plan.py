@@ -197,10 +197,13 @@ def make(
     )
 
 
-def by_claims(claims: Claims, registry: Registry, articles: Collection[str], profile: Profile) -> dict[str, list[str]]:
-    """Scenario → contenders, both in the registry's order: what the claims of those articles and their asides name, with the contender
-    whose twin says what noise is; and the articles' own loads, each with the contenders that it is for."""
-    control = [name for name, contender in registry.contenders.items() if contender.twinned]
+def by_claims(
+    claims: Claims, registry: Registry, articles: Collection[str], profile: Profile, twinned: Collection[str] | None = None
+) -> dict[str, list[str]]:
+    """Scenario → contenders, both in the registry's order: what the claims of those articles and their asides name, with the contenders
+    whose twins say what noise is (None: the one that contenders.toml marks); and the articles' own loads, each with the contenders that
+    it is for."""
+    control = [name for name, contender in registry.contenders.items() if contender.twinned] if twinned is None else twinned
     found: dict[str, set[str]] = {name: set() for name in registry.scenarios}
     for claim in claims.claims.values():
         for rule, only in claim.rules if claim.article in articles else []:
@@ -228,22 +231,21 @@ def missing(plan: Plan, already: Iterable[Cell]) -> list[tuple[Slot, int]]:
     return [(slot, attempts.get(slot.key, 0) + 1) for slot in slots if slot.key not in there]
 
 
-def with_twin(contenders: Sequence[str], registry: Registry, asked: str | None) -> list[str]:
-    """The ids with the twin that every run has: of the contender asked for, else of the one that contenders.toml
-    marks `twinned`, else of the first; `none` adds none.
+def with_twins(contenders: Sequence[str], registry: Registry, asked: Sequence[str] | None) -> list[str]:
+    """The ids with the twins of those asked for; by None with the twin that every run has: of the contender that contenders.toml marks
+    `twinned`, else of the first.
 
-    Raises KeyError where the contender asked for is not in the run.
+    Raises KeyError with the first one asked for that is not in the run.
     """
     names = list(contenders)
-    if asked == "none" or any(registry.contenders[name].twin_of for name in names):
-        return names
     originals = [name for name in names if registry.contenders[name].copy_of is None]
-    if asked is not None and asked not in originals:
-        raise KeyError(asked)
-    if not originals:
-        return names
-    marked = [name for name in originals if registry.contenders[name].twinned]
-    return [*names, twin_id(asked or (marked or originals)[0])]
+    if asked is None:
+        marked = [name for name in originals if registry.contenders[name].twinned]
+        asked = [] if any(registry.contenders[name].twin_of for name in names) else (marked or originals)[:1]
+    for name in asked:
+        if name not in originals:
+            raise KeyError(name)
+    return list(dict.fromkeys([*names, *map(twin_id, asked)]))
 
 
 def order_for(asked: str, contenders: Sequence[Contender], workers: int, available_mib: float | None) -> tuple[Order, str]:
