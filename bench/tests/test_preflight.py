@@ -193,7 +193,7 @@ def test_without_open_scenarios_there_is_no_rate_to_refuse() -> None:
 
 def test_the_preflight_is_announced(registry: Registry) -> None:
     made = plans.make(registry, "standard", ["go"], ["hello-rate"], "1cpu", 1, 3)
-    assert made.seconds(0) == plans.PRELUDE_S + judging.expected_s(False) + made.measuring_s
+    assert made.seconds() == plans.PRELUDE_S + judging.expected_s(False) + made.measuring_s
     assert judging.expected_s(False) > judging.expected_s(True) > 0
 
 

@@ -284,7 +284,7 @@ def _run(
     measured_from = time.monotonic()
     asked = [registry.contenders[name] for name in runnable]
     with ground.stage(plan.profile, plan.workers, asked, folder, database_url, _say) as stage:
-        _conform_first(work, stage, [registry.contenders[n] for n in runnable], left_out)
+        _conform_first(work, stage, plan.only(runnable), left_out)
         runnable = [name for name in runnable if name not in left_out]
         if not runnable:
             raise Refused("No contender obeys the contract; ./justw conform says which rules are broken.")
@@ -403,23 +403,23 @@ def _tells_nothing(contender: Contender, plan: plans.Plan) -> str | None:
     return whys[0] if None not in whys else contender.nothing_of_its_own(plan.workers)
 
 
-def _conform_first(work: Workshop, stage: Stage, contenders: list[Any], left_out: dict[str, str]) -> None:
+def _conform_first(work: Workshop, stage: Stage, plan: plans.Plan, left_out: dict[str, str]) -> None:
     """A contender that breaks a rule gets no number."""
     passed = session.PassedBefore(work, stage)
-    for contender in contenders:
-        if contender.twin_of in {other.id for other in contenders}:
-            continue  # the same program with the same settings
-        if passed.knows(contender):
-            _say(f"{contender.id}: this build passed the contract before")
-            continue
-        _say(f"{contender.id}: checking the contract (once for each build, about half a minute)")
+    asked = plan.to_check(plan.contenders)
+    if known := [contender.id for contender in asked if passed.knows(contender)]:
+        _say(f"These builds passed the contract before: {', '.join(known)}")
+    unchecked = [contender for contender in asked if contender.id not in known]
+    for number, contender in enumerate(unchecked, 1):
+        left = words.clock(sum(map(plans.conformance_s, unchecked[number - 1 :])))
+        _say(f"{contender.id}: checking the contract, {number} of {len(unchecked)}, once for each build (about {left} left)")
         broken = [outcome for outcome in session.conform(stage, contender, lambda _: None) if not outcome.passed]
         if broken:
             left_out[contender.id] = "; ".join(f"{o.rule} {o.title}: {o.detail}" for o in broken)
             _say(f"{contender.id} is left out: {left_out[contender.id]}")
         else:
             passed.add(contender)
-    for contender in contenders:
+    for contender in plan.contenders:
         if contender.copy_of in left_out:
             left_out.setdefault(contender.id, f"{contender.copy_of}, of which it is a copy, is left out")
 
@@ -579,9 +579,9 @@ def show_plan(
     )
     _tell_left_out(left_out)
     _print_placement(plan)
+    unchecked = plan.seconds(plan.to_check(plan.contenders)) - plan.seconds()
     console.print(
-        f"Time: {plan.seconds(0) / 60:.1f} minutes after the build, and {plans.CONFORMANCE_S:.0f} s for each contender "
-        "whose build has not passed the contract yet",
+        f"Time: {plan.seconds() / 60:.1f} minutes after the build; {unchecked / 60:.1f} more where none has passed the contract yet",
         markup=False,
     )
     for scenario in plan.scenarios:

@@ -16,8 +16,8 @@ START_S, JVM_START_S = 0.5, 9.0
 """From the start of a contender until it is ready and its pool is open (s): half of a JVM's is the pool, opened by cold code."""
 WARM_RPS, JVM_WARM_RPS, WARM_BOOT_S = 2500, 1000, 1.5
 """Requests of the warm-up that a contender answers in a second, and k6's own start (s). A JVM's is slower, since it compiles meanwhile."""
-CONFORMANCE_S = 30.0
-"""The contract against one contender (s); a pass is remembered for the build."""
+CONFORMANCE_S, JVM_CONFORMANCE_S = 20.0, 60.0
+"""The contract against one contender (s), which is started several times for it; a pass is remembered for the build."""
 PRELUDE_S = 8.0
 """Database, upstream and the facts of the machine (s)."""
 BESIDE_MIB = 1024
@@ -163,9 +163,19 @@ class Plan:
         cells = sum(self.cell_s(contender, scenario) for contender, scenario in self.pairs if contender.why_not(scenario) is None)
         return self.rounds * (self.group_start_s([contender.id for contender in self.contenders]) + cells)
 
-    def seconds(self, conformance: int) -> float:
-        """The announced wall time after the build, without retries (s); `conformance` contenders are still to be checked."""
-        return PRELUDE_S + conformance * CONFORMANCE_S + preflight.expected_s(self.rounds < 2) + self.measuring_s
+    def to_check(self, contenders: Iterable[Contender]) -> list[Contender]:
+        """Those of them that the contract is asked of: a twin is its original once more."""
+        there = {contender.id for contender in self.contenders}
+        return [contender for contender in contenders if contender.twin_of not in there]
+
+    def seconds(self, unchecked: Collection[Contender] = ()) -> float:
+        """The announced wall time after the build, without retries (s), where the contract is asked of the unchecked first."""
+        return PRELUDE_S + sum(map(conformance_s, unchecked)) + preflight.expected_s(self.rounds < 2) + self.measuring_s
+
+
+def conformance_s(contender: Contender) -> float:
+    """What the contract against it is announced to take (s)."""
+    return JVM_CONFORMANCE_S if contender.has_heap else CONFORMANCE_S
 
 
 def make(

@@ -35,6 +35,7 @@ class Screen:
         self._plan = plan
         self._table_of = table_of
         self._clock = clock
+        self._widths = [max(len(each.id) for each in cast) for cast in (plan.scenarios, plan.contenders)]
         todo = [slot for slot, _ in missing(plan, done)]
         self._there = plan.cells - len(todo)
         self._announced_s = sum(self._seconds(slot) for slot in todo) + len({slot.round for slot in todo}) * plan.group_start_s(
@@ -95,16 +96,16 @@ class Screen:
         shown = words.number(value) if value is not None else "no number"
         unit = UNITS[slot.scenario.headline]
         why = "; ".join(cell.reasons)
+        scenario, contender = (name.ljust(width) for name, width in zip(slot.key[1:], self._widths, strict=True))
         text = (
-            f"[{self._there:>{len(str(self._plan.cells))}}/{self._plan.cells}] {slot.scenario.id:18} {slot.contender.id:13} "
+            f"[{self._there:>{len(str(self._plan.cells))}}/{self._plan.cells}] {scenario} {contender} "
             f"{shown:>8} {unit:15} {cell.status:8} {cell.limit or '–':9} {self._time_left()}"
         )
         again = f"\n      {words.again(cell.second)}" if cell.second is not None and cell.second.status != "unsupported" else ""
         self._console.print(text + (f"\n      {why}" if why else "") + again, markup=False, highlight=False, soft_wrap=True)
 
     def _time_left(self) -> str:
-        minutes, seconds = divmod(max(0, round(self._left_s * self._pace)), 60)
-        return f"{minutes}:{seconds:02} left"
+        return f"{words.clock(self._left_s * self._pace)} left"
 
     def _refresh(self) -> None:
         assert self._live is not None
