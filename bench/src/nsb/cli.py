@@ -51,7 +51,7 @@ ROOT = Path(__file__).resolve().parents[3]
 """The project's root: the harness is run from its checkout."""
 
 app = typer.Typer(add_completion=False, no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode=None)
-console = Console(highlight=False, width=None if sys.stdout.isatty() else 110)
+console = Console(highlight=False, width=None if sys.stdout.isatty() else 100)
 errors = Console(stderr=True, highlight=False, soft_wrap=True)
 
 Tier = Annotated[str, typer.Option(help="smoke, standard, publish, article (bench/scenarios.toml)")]
