@@ -7,7 +7,7 @@ import os
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -411,8 +411,7 @@ def _conform_first(work: Workshop, stage: Stage, plan: plans.Plan, left_out: dic
         _say(f"These builds passed the contract before: {', '.join(known)}")
     unchecked = [contender for contender in asked if contender.id not in known]
     for number, contender in enumerate(unchecked, 1):
-        left = words.clock(sum(map(plans.conformance_s, unchecked[number - 1 :])))
-        _say(f"{contender.id}: checking the contract, {number} of {len(unchecked)}, once for each build (about {left} left)")
+        _say_checked(contender, number, unchecked, ", once for each build")
         broken = [outcome for outcome in session.conform(stage, contender, lambda _: None) if not outcome.passed]
         if broken:
             left_out[contender.id] = "; ".join(f"{o.rule} {o.title}: {o.detail}" for o in broken)
@@ -422,6 +421,11 @@ def _conform_first(work: Workshop, stage: Stage, plan: plans.Plan, left_out: dic
     for contender in plan.contenders:
         if contender.copy_of in left_out:
             left_out.setdefault(contender.id, f"{contender.copy_of}, of which it is a copy, is left out")
+
+
+def _say_checked(contender: Contender, number: int, among: Sequence[Contender], when: str = "") -> None:
+    left = words.clock(sum(map(plans.conformance_s, among[number - 1 :])))
+    _say(f"{contender.id}: checking the contract, {number} of {len(among)}{when} (about {left} left)")
 
 
 def _tell_left_out(left_out: dict[str, str]) -> None:
@@ -682,7 +686,8 @@ def _conform(
     ):
         console.print(f"database: {stage.database.kind} {stage.database.version}; runner {ground.name}", markup=False)
         passed = session.PassedBefore(work, stage)
-        for contender in there:
+        for number, contender in enumerate(there, 1):
+            _say_checked(contender, number, there)
             outcomes = session.conform(stage, contender, lambda _: None)
             bad = [outcome for outcome in outcomes if not outcome.passed]
             beyond = beyond_reach(contender.endpoints)
