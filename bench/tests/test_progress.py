@@ -6,6 +6,7 @@ import io
 import re
 from typing import Any
 
+import pytest
 from rich.console import Console
 
 from nsb import plan as plans
@@ -83,3 +84,16 @@ def test_the_first_start_alone_corrects_nothing(registry: Registry) -> None:
         screen.say("on it goes")
     assert plan.group_start_s(["go"]) < PACE_FROM_S
     assert abs(left_s(said) - (plan.measuring_s - plan.group_start_s(["go"]))) <= 1
+
+
+@pytest.mark.parametrize(("order", "starts"), [("scenario", ["go", "java-vt"]), ("contender", ["java-vt"])])
+def test_a_resumed_run_announces_what_is_left_and_only_the_starts_it_needs(
+    registry: Registry, order: plans.Order, starts: list[str]
+) -> None:
+    plan = two(registry).only(["go", "java-vt"], (order, ""))
+    slots = [slot for round_ in range(1, plan.rounds + 1) for slot in plan.slots(round_)]
+    gone = next(slot for slot in slots if slot.contender.id == "java-vt" and slot.round == 3)
+    already = [measured(slot) for slot in slots if slot is not gone]
+    assert plans.left_s(plan, []) == pytest.approx(plan.measuring_s)
+    assert plans.left_s(plan, already) == pytest.approx(plan.cell_s(gone.contender, gone.scenario) + plan.group_start_s(starts))
+    assert plans.left_s(plan, [measured(slot) for slot in slots]) == 0

@@ -291,9 +291,10 @@ def _run(
         plan = plan.only(runnable, arranged)
         _tell_unsupported(plan)
         checked = preflight.run(plan, stage, k6_program, folder, noisy, _say)
-        announced = plan.measuring_s
+        announced = plans.left_s(plan, already)
+        left = f", {len(plans.missing(plan, already))} of them left" if already else ""
         console.print(
-            f"{_size(plan)}, about {announced / 60:.0f} minutes; profile {plan.profile}, seed {plan.seed}; {folder}",
+            f"{_size(plan)}{left}, about {announced / 60:.0f} minutes; profile {plan.profile}, seed {plan.seed}; {folder}",
             markup=False,
         )
         facts = session.run_facts(plan, stage, k6_program, build_s, announced)

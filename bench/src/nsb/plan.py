@@ -66,8 +66,8 @@ class Plan:
         return timing(scenario, self.tier)
 
     def cell_s(self, contender: Contender, scenario: Scenario) -> float:
-        """What a cell is announced to take (s)."""
-        return self.timing(scenario).total_s + scenario.load_s(contender)
+        """What a cell is announced to take (s); one that its contender cannot run takes none."""
+        return self.timing(scenario).total_s + scenario.load_s(contender) if contender.why_not(scenario) is None else 0.0
 
     def asks(self, contender: Contender, scenario: Scenario) -> bool:
         """Whether there is a cell of them: a copy is asked what its original is asked."""
@@ -160,7 +160,7 @@ class Plan:
     @property
     def measuring_s(self) -> float:
         """All rounds, without retries (s)."""
-        cells = sum(self.cell_s(contender, scenario) for contender, scenario in self.pairs if contender.why_not(scenario) is None)
+        cells = sum(self.cell_s(contender, scenario) for contender, scenario in self.pairs)
         return self.rounds * (self.group_start_s([contender.id for contender in self.contenders]) + cells)
 
     def to_check(self, contenders: Iterable[Contender]) -> list[Contender]:
@@ -239,6 +239,14 @@ def missing(plan: Plan, already: Iterable[Cell]) -> list[tuple[Slot, int]]:
             there.add(key)
     slots = [slot for round_ in range(1, plan.rounds + 1) for slot in plan.slots(round_)]
     return [(slot, attempts.get(slot.key, 0) + 1) for slot in slots if slot.key not in there]
+
+
+def left_s(plan: Plan, already: Iterable[Cell]) -> float:
+    """What is still to be measured, with the starts that it needs, without retries (s)."""
+    todo = [slot for slot, _ in missing(plan, already)]
+    started = {(slot.round, slot.contender.id) for slot in todo}
+    groups = [group for round_, group in plan.all_groups if any((round_, name) in started for name in group)]
+    return sum(plan.cell_s(slot.contender, slot.scenario) for slot in todo) + sum(map(plan.group_start_s, groups))
 
 
 def with_twins(contenders: Sequence[str], registry: Registry, asked: Sequence[str] | None) -> list[str]:

@@ -13,7 +13,7 @@ from rich.text import Text
 
 from nsb.analysis.table import UNITS, Table
 from nsb.model import Cell
-from nsb.plan import Plan, Slot, missing
+from nsb.plan import Plan, Slot, left_s, missing
 from nsb.report import terminal, words
 
 PACE_FROM_S = 60.0
@@ -36,11 +36,8 @@ class Screen:
         self._table_of = table_of
         self._clock = clock
         self._widths = [max(len(each.id) for each in cast) for cast in (plan.scenarios, plan.contenders)]
-        todo = [slot for slot, _ in missing(plan, done)]
-        self._there = plan.cells - len(todo)
-        self._announced_s = sum(self._seconds(slot) for slot in todo) + len({slot.round for slot in todo}) * plan.group_start_s(
-            [contender.id for contender in plan.contenders]
-        )
+        self._there = plan.cells - len(missing(plan, done))
+        self._announced_s = left_s(plan, done)
         self._left_s = self._announced_s
         self._pace = 1.0
         self._began = clock()
