@@ -407,10 +407,9 @@ def _tells_nothing(contender: Contender, plan: plans.Plan) -> str | None:
 def _conform_first(work: Workshop, stage: Stage, plan: plans.Plan, left_out: dict[str, str]) -> None:
     """A contender that breaks a rule gets no number."""
     passed = session.PassedBefore(work, stage)
-    asked = plan.to_check(plan.contenders)
-    if known := [contender.id for contender in asked if passed.knows(contender)]:
+    if known := [contender.id for contender in plan.to_check if passed.knows(contender)]:
         _say(f"These builds passed the contract before: {', '.join(known)}")
-    unchecked = [contender for contender in asked if contender.id not in known]
+    unchecked = [contender for contender in plan.to_check if contender.id not in known]
     for number, contender in enumerate(unchecked, 1):
         _say_checked(contender, number, unchecked, ", once for each build")
         broken = [outcome for outcome in session.conform(stage, contender, lambda _: None) if not outcome.passed]
@@ -584,7 +583,7 @@ def show_plan(
     )
     _tell_left_out(left_out)
     _print_placement(plan)
-    unchecked = plan.seconds(plan.to_check(plan.contenders)) - plan.seconds()
+    unchecked = plan.seconds(plan.to_check) - plan.seconds()
     console.print(
         f"Time: {plan.seconds() / 60:.1f} minutes after the build; {unchecked / 60:.1f} more where none has passed the contract yet",
         markup=False,

@@ -163,10 +163,11 @@ class Plan:
         cells = sum(self.cell_s(contender, scenario) for contender, scenario in self.pairs)
         return self.rounds * (self.group_start_s([contender.id for contender in self.contenders]) + cells)
 
-    def to_check(self, contenders: Iterable[Contender]) -> list[Contender]:
-        """Those of them that the contract is asked of: a twin is its original once more."""
+    @property
+    def to_check(self) -> list[Contender]:
+        """Whom the contract is asked of: a twin is its original once more."""
         there = {contender.id for contender in self.contenders}
-        return [contender for contender in contenders if contender.twin_of not in there]
+        return [contender for contender in self.contenders if contender.twin_of not in there]
 
     def seconds(self, unchecked: Collection[Contender] = ()) -> float:
         """The announced wall time after the build, without retries (s), where the contract is asked of the unchecked first."""
