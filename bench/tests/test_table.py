@@ -42,14 +42,20 @@ def test_valid_rounds_give_a_mean_with_an_interval() -> None:
     assert found.figure.low < 100 < 121 < found.figure.high  # type: ignore[operator]
 
 
-def test_invalid_rounds_leave_the_statistics() -> None:
+def test_invalid_rounds_leave_the_statistics_and_say_why() -> None:
     found = entry(cell(1, 100.0), cell(2, 5000.0, "invalid", reasons=["V7 noise"]))
     assert found.figure is not None
     assert (found.figure.value, found.figure.rounds, found.rounds_valid, found.rounds_measured) == (pytest.approx(100.0), 1, 1, 2)
+    assert found.doubts == ["1 of 2 rounds do not count: V7 noise"]
+    more = entry(
+        cell(1), cell(2, 1.0, "invalid", reasons=["V7 noise", "V1 failures"]), cell(3, 1.0, "failed", reasons=["V1 more failures"])
+    )
+    assert more.doubts == ["2 of 3 rounds do not count: V7 noise (1 of 2 rounds), V1 failures (2 of 2 rounds)"]
 
 
 def test_bounds_do_not_mix_with_values() -> None:
     found = entry(cell(1, 100.0), cell(2, 900.0, "censored"))
+    assert found.doubts == ["1 of 2 rounds gave a bound only and are not in the figure"]
     assert found.status == "valid"
     assert found.figure is not None
     assert found.figure.value == pytest.approx(100.0)

@@ -199,8 +199,9 @@ def _entry(contender: str, scenario: str, headline: Headline, model: Literal["op
     doubtful = _doubtful([cell.doubts for cell in counted])
     if valid and censored:
         doubts.append(f"{len(censored)} of {len(cells)} rounds gave a bound only and are not in the figure")
-    if counted and len(counted) < len(cells):
-        doubts.append(f"{len(cells) - len(counted)} of {len(cells)} rounds do not count")
+    lost = [cell for cell in cells if not cell.counts]
+    if counted and lost:
+        doubts.append(f"{len(lost)} of {len(cells)} rounds do not count: {', '.join(_summed([cell.reasons for cell in lost]))}")
     if status == "censored" and model == "open":
         headline = "throughput"  # at another rate neither latency nor CPU per request compares: what it reached does
     figure = _figure(counted, headline)
