@@ -255,6 +255,12 @@ def test_an_article_s_figure_is_a_ratio_with_its_interval_and_both_values() -> N
     assert "Furthest from it: X1 as 4, 0.50 times the article's (0.47–0.52)" in chart.alt.en
 
 
+def test_an_article_s_chart_is_as_wide_as_its_names_and_values_and_no_wider() -> None:
+    short = of_article(figure_of(2.5, 2.0, other="slow"))["article-X"]
+    long = of_article(figure_of(2.5, 2.0, other="slow"), figure_of(123456.0, 654321.0))["article-X"]
+    assert short.least_px <= 350 < long.least_px <= 640, "a phone shows the first one whole"
+
+
 def test_a_figure_that_comes_out_again_is_counted_and_a_bound_is_not() -> None:
     held = figure_of(100.0, 100.0, bound=True, limit="generator")
     chart = of_article(figure_of(100.0, 100.0), held, figure_of(100.0, 101.0, metric="p90", bound=True))["article-X"]

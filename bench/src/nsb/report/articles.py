@@ -81,7 +81,7 @@ def sign_of(figure: Figure) -> str:
 
 def theirs_of(figure: Figure) -> str:
     """As the article gives it."""
-    return f"{figure.theirs.value:,.6g}"
+    return words.plain(figure.theirs.value)
 
 
 def measured_as(figure: Figure) -> str:

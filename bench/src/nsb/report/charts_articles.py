@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any, Literal
 
 import altair as alt
+from rich.cells import cell_len
 
 from nsb.analysis.articles import Figure
 from nsb.claims import Said
@@ -33,6 +34,10 @@ from nsb.report.words import number, signed
 
 LABEL = 290
 """The longest name of a figure (px); what is longer ends in dots and is whole in the tooltip and in the table."""
+ROOM = 0.36
+"""The share of the axis that is left for the values beside the last point."""
+CELL_PX, MOST_PX = 5, 640
+"""What a character takes, and where even the longest names and values are read."""
 BOUNDS: dict[str, Literal["lower", "upper"]] = {"≥": "lower", "≤": "upper"}
 NEAR = 0.10
 """A figure comes out again where its whole interval lies this near to the article's."""
@@ -51,8 +56,15 @@ def beside_article(of: Source, article: str, figures: Sequence[Figure]) -> Chart
             "head.figure", "head.theirs", "head.value", "head.low", "head.high", "head.against", "head.limit", "head.rounds",
             "head.measured_as",
         ),
-        rows=[_row(figure) for figure in figures], height=LINE * len(known), least_px=640,
+        rows=[_row(figure) for figure in figures], height=LINE * len(known), least_px=_least_px(of, known),
     ))  # fmt: skip
+
+
+def _least_px(of: Source, figures: Sequence[Figure]) -> int:
+    """A phone shows it whole where names and values are short; with longer ones it scrolls."""
+    drawn = [_drawn(of, figure, language) for figure in figures for language in messages.LANGUAGES]
+    names, values = (CELL_PX * max(cell_len(row[key]) for row in drawn) for key in ("name", "says"))
+    return min(MOST_PX, round(min(LABEL, names) + values / ROOM))
 
 
 def _label(figure: Figure) -> Said:
@@ -63,7 +75,7 @@ def _draw(of: Source, figures: Sequence[Figure], language: Language) -> View:
     """One vertical line is theirs; for each figure the interval of the ratio, its point, and both values in the article's unit."""
     rows = [_drawn(of, figure, language) for figure in figures]
     rows[0]["one"] = 1
-    axis = Axis.over([1.0, *(row[end] for row in rows for end in ("v", "lo", "hi") if end in row)], room=0.36)
+    axis = Axis.over([1.0, *(row[end] for row in rows for end in ("v", "lo", "hi") if end in row)], room=ROOM)
     base = alt.Chart(ROWS).encode(
         y=alt.Y("name:N", sort=[row["name"] for row in rows], title=None, axis=alt.Axis(domain=False, ticks=False, labelLimit=LABEL)),
         tooltip=tooltip(

@@ -27,7 +27,7 @@ from nsb.claims import (
 from nsb.model import LATENCIES
 from nsb.report import messages
 from nsb.report.messages import Language, own, text
-from nsb.report.words import number, signed
+from nsb.report.words import number, plain, signed
 
 _COLOURS: dict[Verdict, str] = {"SUPPORTED": "green", "REFUTED": "red", "UNDECIDED": "yellow", "NOT_MEASURED": "dim"}
 
@@ -96,7 +96,7 @@ def ours(claim: JudgedClaim, language: Language, most: int = 3) -> str:
 
 def reported(claimed: Sequence[Reported], language: Language, most: int = 3) -> str:
     """The article's own figures."""
-    return _some([f"{own(each.what, language)}: {messages.amount(f'{each.value:,.6g}', each.unit, language)}" for each in claimed], most)
+    return _some([f"{own(each.what, language)}: {messages.amount(plain(each.value), each.unit, language)}" for each in claimed], most)
 
 
 def _some(lines: Sequence[str], most: int) -> str:

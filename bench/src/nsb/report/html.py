@@ -82,16 +82,14 @@ def _environment() -> Environment:
         both=html_words.both, label=html_words.label, word=messages.word, criterion=messages.criterion,
         asked=html_words.in_both(messages.asked_of),
         scope=html_words.in_both(messages.scope), short_scope=html_words.in_both(messages.short_scope),
-        rounds=html_words.in_both(messages.rounds), unit=html_words.in_both(messages.unit), interval=html_words.interval,
-        ranked=html_words.ranked,
+        rounds=html_words.in_both(messages.rounds), unit=html_words.in_both(messages.unit), amount=html_words.amount,
+        interval=html_words.interval, ranked=html_words.ranked,
         verdicts=VERDICTS, ours=html_claims.ours, missing=verdicts.missing, against=html_claims.against, of_part=html_claims.of_part,
         distinct_rows=html_claims.distinct_rows, row_unit=html_claims.row_unit, strip=html_strips.of_comparison,
         figure=html_table.figure, legend=html_table.legend, sizes=html_table.sizes, spread=words.spread, span=words.span,
         doubts=words.doubts, control_interval=_control_interval, control_result=_control_result,
     )  # fmt: skip
-    made.filters.update(
-        number=words.signed, share=lambda value: f"{value:.0%}", level=html_words.level, plain=lambda value: f"{value:,.6g}"
-    )
+    made.filters.update(number=words.signed, share=lambda value: f"{value:.0%}", level=html_words.level, plain=words.plain)
     return made
 
 

@@ -22,6 +22,7 @@ from nsb.claims import (
 from nsb.model import METRIC_UNITS
 from nsb.report import messages
 from nsb.report.messages import LANGUAGES
+from nsb.report.words import plain
 
 
 def by_article(judgement: Judgement) -> dict[str, list[JudgedClaim]]:
@@ -59,7 +60,7 @@ def against(part: Judged, found: Comparison) -> str:
     if found.other is not None:
         return f"{found.contender} {sign} {found.other}"
     value = part.rule.value if isinstance(part.rule, FigureRule) else part.computed
-    return f"{found.contender} ÷ {value:,.6g}" if found.unit == "ratio" and value is not None else found.contender
+    return f"{found.contender} ÷ {plain(value)}" if found.unit == "ratio" and value is not None else found.contender
 
 
 def distinct_rows(claim: JudgedClaim) -> list[tuple[Said, list[Row]]]:

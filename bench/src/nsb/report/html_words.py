@@ -37,6 +37,11 @@ def in_both(say: Callable[[Any, Language], str]) -> Callable[[Any], Markup]:
     return lambda value: both(messages.in_each(lambda language: say(value, language)))
 
 
+def amount(shown: str, unit: str) -> Markup:
+    """A number with its unit, in the order of each language."""
+    return both(messages.in_each(lambda language: messages.amount(shown, unit, language)))
+
+
 def level(value: float) -> str:
     """Of an interval: `95%`, `99.96%`; Holm's procedure may leave very little to one comparison."""
     return f"{100 * value:.2f}".rstrip("0").rstrip(".") + "%" if value <= 0.9999 else ">99.99%"

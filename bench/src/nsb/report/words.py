@@ -25,6 +25,11 @@ def number(value: float) -> str:
     return f"{value:.1f}" if value >= 10 else f"{value:.2f}"
 
 
+def plain(value: float) -> str:
+    """As somebody gave it, not rounded: `0.83`, `124,011`."""
+    return f"{value:,.6g}"
+
+
 def signed(value: float | None) -> str:
     """The same with a true minus, since a slope of memory may reach below zero; `–` where there is none."""
     if value is None:
