@@ -183,6 +183,7 @@ def test_what_the_generator_held_back_is_a_bound_and_no_part_of_a_ratio() -> Non
         ("s", "20.1 s", "20.1초"),
         ("×", "20.1 ×", "20.1배"),
         ("threads", "20.1 threads", "스레드 20.1개"),
+        ("requests", "20.1 requests", "요청 20.1건"),
         ("requests/s", "20.1 requests/s", "20.1 요청/s"),
     ],
 )

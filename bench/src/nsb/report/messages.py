@@ -192,6 +192,7 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "amount.ratio": ("{said} {unit}", "{said}{unit}"),
     "amount.×": ("{said} {unit}", "{said}{unit}"),
     "amount.threads": ("{said} {unit}", "{unit} {said}개"),
+    "amount.requests": ("{said} {unit}", "{unit} {said}건"),
     "unit.by": ("{unit} by {tool}", "{unit} ({tool})"),
     # --- rules: what is asked, and how it is decided ----------------------------------------------------------------
     "rule.ratio_at_least": (
