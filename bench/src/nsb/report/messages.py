@@ -464,9 +464,10 @@ MESSAGES: dict[str, tuple[str, str]] = {
         "{scenario} 시나리오는 {tool}(으)로 다시 측정하지 못했습니다: {why}",
     ),
     "legend.memory": (
-        "KiB/request: by how much memory grows with each request in flight and its connection. ≤ the upper end of its spread where the "
-        "lower end is not above zero.",
-        "KiB/요청: 처리 중인 요청과 그 연결 하나마다 늘어나는 메모리입니다. ≤는 하한이 0보다 크지 않아 상한만 적은 것입니다.",
+        "KiB/request: by how much memory grows with each request in flight and its connection; a JVM whose heap is large already shows "
+        "less than it takes. ≤ the upper end of its spread where the lower end is not above zero.",
+        "KiB/요청: 처리 중인 요청과 그 연결 하나마다 늘어나는 메모리입니다. 힙이 이미 커져 있는 JVM에서는 실제보다 적게 나옵니다. "
+        "≤는 하한이 0보다 크지 않아 상한만 적은 것입니다.",
     ),
     # --- validity checks (METHODOLOGY.md, V1 …) ---------------------------------------------------------------------
     "check.V1": ("errors and wrong answers", "오류와 틀린 응답"),
