@@ -85,6 +85,30 @@ def test_a_jvm_is_announced_to_start_later_and_again_for_another_heap(registry: 
     assert both.group_start_s(["go", "java-pt"]) == both.group_start_s(["go"]) + both.group_start_s(["java-pt"])
 
 
+def test_a_ladder_and_held_connections_are_announced_with_the_starts_that_they_need(registry: Registry) -> None:
+    def starts(*scenarios: str) -> list[int]:
+        made = plan.make(registry, "article", ["go", "java-vt"], scenarios, "1cpu", 1, 3, rounds=1)
+        return [made.starts(contender) for contender in made.contenders]
+
+    assert starts("hello-rate", "sleep-max") == [1, 1]
+    assert starts("hello-rate", "in-flight-memory") == [1, 1]
+    assert starts("idle-connections") == [1, 1]
+    assert starts("hello-rate", "idle-connections") == [2, 2]
+    assert starts("hello-rate", "idle-connections", "in-flight-memory") == [3, 3]
+    assert starts("hello-rate", "a-hello", "idle-connections") == [2, 3]  # a heap of its own: only a JVM cares
+
+
+def test_a_warm_up_of_many_calls_is_announced_as_longer_but_not_than_it_may_take(registry: Registry) -> None:
+    def start_s(tier: str, *scenarios: str) -> float:
+        made = plan.make(registry, tier, ["go"], scenarios, "1cpu", 1, 3, rounds=1)
+        return made.start_s(made.contenders[0])
+
+    assert start_s("article", "hello-rate") < start_s("article", "fanout-rate") < start_s("article", "fanout-100")
+    assert start_s("article", "hello-rate", "fanout-100") < start_s("article", "fanout-100")
+    most = plan.START_S + plan.WARM_BOOT_S + registry.tiers["standard"].warm_cap_s
+    assert start_s("standard", "fanout-100") == most
+
+
 def test_who_cannot_run_a_scenario_is_told_and_takes_no_time(registry: Registry) -> None:
     both = plan.make(registry, "smoke", ["go", "java-vt"], ["hello-rate", "pinning-lock"], "1cpu", 1, 3)
     assert [(scenario, names) for scenario, _, names in both.left_out] == [("pinning-lock", ("go",))]

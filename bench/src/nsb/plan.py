@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import random
+import statistics
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -14,8 +15,10 @@ from nsb.model import Cell, Contender, Profile, Registry, Scenario, Tier, Timing
 
 START_S, JVM_START_S = 0.5, 9.0
 """From the start of a contender until it is ready and its pool is open (s): half of a JVM's is the pool, opened by cold code."""
-WARM_RPS, JVM_WARM_RPS, WARM_BOOT_S = 2500, 1000, 1.5
+WARM_RPS, JVM_WARM_RPS, WARM_BOOT_S = 2500, 1300, 1.5
 """Requests of the warm-up that a contender answers in a second, and k6's own start (s). A JVM's is slower, since it compiles meanwhile."""
+CALL_SHARE = 0.08
+"""What a call to the upstream adds to a request of the warm-up: 100 of them make it take nine times as long."""
 CONFORMANCE_S, JVM_CONFORMANCE_S = 20.0, 60.0
 """The contract against one contender (s), which is started several times for it; a pass is remembered for the build."""
 PRELUDE_S = 8.0
@@ -85,14 +88,10 @@ class Plan:
         return [(round_, group) for round_ in range(1, self.rounds + 1) for group in self.groups(round_)]
 
     def slots(self, round_: int) -> Iterator[Slot]:
-        """The cells of a round, group by group, and in a group scenario by scenario, all contenders of one scenario back to back.
-
-        Ladders come first: a process that has borne a larger load keeps the memory it touched, and would show no growth. Those with a heap
-        of their own come last: a JVM is started again for it.
-        """
+        """The cells of a round, group by group, and in a group scenario by scenario, all contenders of one scenario back to back."""
         by_id = {contender.id: contender for contender in self.contenders}
         for group in self.groups(round_):
-            for scenario in sorted(self.scenarios, key=lambda each: (not each.levels, each.heap_mib or 0)):
+            for scenario in in_turn(self.scenarios):
                 for name in group:
                     if self.asks(by_id[name], scenario):
                         yield Slot(round_, by_id[name], scenario)
@@ -144,18 +143,33 @@ class Plan:
     def cells(self) -> int:
         return self.rounds * len(self.pairs)
 
+    def asked_of(self, contender: Contender) -> list[Scenario]:
+        """What it is warmed with and measured by."""
+        return [each for each in self.scenarios if self.asks(contender, each) and contender.why_not(each) is None]
+
     def start_s(self, contender: Contender) -> float:
         """A fresh process and its warm-up (s)."""
         ready_s, rate = (JVM_START_S, JVM_WARM_RPS) if contender.has_heap else (START_S, WARM_RPS)
-        return ready_s + WARM_BOOT_S + self.tier.warm_requests / rate
+        calls = [scenario.calls if scenario.calls > 1 else 0 for scenario in self.asked_of(contender)] or [0]
+        warm_s = self.tier.warm_requests / rate * (1 + CALL_SHARE * statistics.fmean(calls))
+        return ready_s + WARM_BOOT_S + min(warm_s, self.tier.warm_cap_s)
+
+    def starts(self, contender: Contender) -> int:
+        """Fresh processes in a round: besides the first one for a ladder after other loads, for another heap, and after connections that
+        were held."""
+        count, heap_mib, used = 0, 0, False
+        for scenario in in_turn(self.asked_of(contender)):
+            wanted = contender.with_heap(scenario.heap_mib).heap_mib
+            if heap_mib != wanted or (used and scenario.levels):
+                count, heap_mib = count + 1, wanted
+            used = True
+            if scenario.held is not None:
+                heap_mib, used = 0, False
+        return max(1, count)
 
     def group_start_s(self, names: Collection[str]) -> float:
-        """Fresh processes and an equal warm-up for these contenders in a round, and once more for every other heap (s)."""
-        heaps: dict[str, set[int]] = {name: set() for name in names}
-        for contender, scenario in self.pairs:
-            if contender.id in heaps and contender.why_not(scenario) is None:
-                heaps[contender.id].add(contender.with_heap(scenario.heap_mib).heap_mib)
-        return sum(self.start_s(each) * max(1, len(heaps[each.id])) for each in self.contenders if each.id in heaps)
+        """Fresh processes and an equal warm-up for these contenders in a round, and for each time that one must be started again (s)."""
+        return sum(self.start_s(each) * self.starts(each) for each in self.contenders if each.id in names)
 
     @property
     def measuring_s(self) -> float:
@@ -171,6 +185,12 @@ class Plan:
     def seconds(self, unchecked: Collection[Contender] = ()) -> float:
         """The announced wall time after the build, without retries (s), where the contract is asked of the unchecked first."""
         return PRELUDE_S + sum(map(conformance_s, unchecked)) + preflight.expected_s(self.rounds < 2) + self.measuring_s
+
+
+def in_turn(scenarios: Iterable[Scenario]) -> list[Scenario]:
+    """Ladders come first: a process that has borne a larger load keeps the memory it touched, and would show no growth. Those with a heap of
+    their own come last: a JVM is started again for it."""
+    return sorted(scenarios, key=lambda each: (not each.levels, each.heap_mib or 0))
 
 
 def conformance_s(contender: Contender) -> float:

@@ -531,9 +531,7 @@ class Runner:
         summary = self.journal.folder / "k6" / "warm.json"
         summary.unlink(missing_ok=True)
         tier = self.plan.tier
-        contender = running.contender
-        targets = [each for each in self.plan.scenarios if self.plan.asks(contender, each) and contender.why_not(each) is None]
-        data = k6.warming(targets, tier.warm_requests, tier.warm_cap_s, running.base_url, time.time(), summary)
+        data = k6.warming(self.plan.asked_of(running.contender), tier.warm_requests, tier.warm_cap_s, running.base_url, time.time(), summary)
         gauge = running.process.gauge()
         generator = self._generate(data, "warm")
         reader = StatsReader(running.base_url, starts.ANSWER_S)
