@@ -8,6 +8,7 @@ import math
 import re
 from collections.abc import Iterable, Sequence
 from typing import Annotated, Any, Literal
+from urllib.parse import parse_qs, urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
@@ -374,6 +375,11 @@ class Scenario(Frozen):
     def queue_s(self, contender: Contender, granted: int) -> float:
         """How long what was sent may wait in a contender whose workers each hold keeps to itself, if it may be one (s)."""
         return self.vus * self.hold_ms / 1000 / contender.workers(granted) if self.holds and contender.blocked_by else 0.0
+
+    @property
+    def upstream_calls(self) -> int:
+        """Calls to the upstream that one request makes, by its path."""
+        return int(parse_qs(urlsplit(self.path).query).get("calls", ["0"])[0])
 
     def load_s(self, contender: Contender) -> float:
         """What a load as a whole takes beyond its least where the declared stations cap it, its drain included (s); 0 of other loads.

@@ -150,7 +150,7 @@ class Plan:
     def start_s(self, contender: Contender) -> float:
         """A fresh process and its warm-up (s)."""
         ready_s, rate = (JVM_START_S, JVM_WARM_RPS) if contender.has_heap else (START_S, WARM_RPS)
-        calls = [scenario.calls if scenario.calls > 1 else 0 for scenario in self.asked_of(contender)] or [0]
+        calls = [scenario.upstream_calls for scenario in self.asked_of(contender)] or [0]
         warm_s = self.tier.warm_requests / rate * (1 + CALL_SHARE * statistics.fmean(calls))
         return ready_s + WARM_BOOT_S + min(warm_s, self.tier.warm_cap_s)
 
@@ -188,8 +188,8 @@ class Plan:
 
 
 def in_turn(scenarios: Iterable[Scenario]) -> list[Scenario]:
-    """Ladders come first: a process that has borne a larger load keeps the memory it touched, and would show no growth. Those with a heap of
-    their own come last: a JVM is started again for it."""
+    """Ladders come first: a process that has borne a larger load keeps the memory it touched, and would show no growth. Those with a heap
+    of their own come last: a JVM is started again for it."""
     return sorted(scenarios, key=lambda each: (not each.levels, each.heap_mib or 0))
 
 

@@ -531,7 +531,9 @@ class Runner:
         summary = self.journal.folder / "k6" / "warm.json"
         summary.unlink(missing_ok=True)
         tier = self.plan.tier
-        data = k6.warming(self.plan.asked_of(running.contender), tier.warm_requests, tier.warm_cap_s, running.base_url, time.time(), summary)
+        data = k6.warming(
+            self.plan.asked_of(running.contender), tier.warm_requests, tier.warm_cap_s, running.base_url, time.time(), summary
+        )
         gauge = running.process.gauge()
         generator = self._generate(data, "warm")
         reader = StatsReader(running.base_url, starts.ANSWER_S)
