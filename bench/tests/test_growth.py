@@ -44,7 +44,7 @@ def slopes(*kib: float) -> list[Slope]:
 def test_the_slope_of_a_line_is_found_whatever_the_memory_at_rest() -> None:
     for base in (0.0, 500.0):
         found = climb(ladder(20.0, base_mib=base), None)
-        assert found == Climb(Slope(kib=20.0, first_kib=20.0, last_kib=20.0), (), (), ())
+        assert found == Climb(Slope(kib=20.0, first_kib=20.0, last_kib=20.0), (), (), (), ())
 
 
 def test_first_and_last_readings_show_the_spread_of_one_ladder() -> None:
@@ -75,6 +75,18 @@ def test_users_stand_for_a_service_that_did_not_say_and_that_is_told() -> None:
 
 def test_users_that_wait_outside_are_told() -> None:
     assert climb(ladder(20.0, {600: 400}), None).waiting == (600,)
+
+
+def test_levels_that_find_room_in_memory_touched_before_are_told() -> None:
+    """What a collector has emptied takes requests without growth: here those of the first two levels, of 20 KiB each."""
+    room_mib = 100 + 20 * 100 / 1024
+    readings = [reading.model_copy(update={"pss_mib": max(room_mib, reading.pss_mib)}) for reading in ladder(20.0)]
+    found = climb(readings, None)
+    assert found.hidden == (100,)
+    assert found.slope is not None
+    assert found.slope.kib < 20.0
+    assert climb(ladder(20.0), None).hidden == ()
+    assert climb(ladder(20.0, {200: 199, 600: 200}), 200).hidden == ()  # a level that does not count hides nothing
 
 
 def test_one_number_in_flight_gives_no_slope() -> None:

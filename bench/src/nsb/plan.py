@@ -157,10 +157,10 @@ class Plan:
     def starts(self, contender: Contender) -> int:
         """Fresh processes in a round: besides the first one for a ladder after other loads, for another heap, and after connections that
         were held."""
-        count, heap_mib, used = 0, 0, False
+        count, heap_mib, used = 0, 0, False  # a heap of 0: none is there
         for scenario in in_turn(self.asked_of(contender)):
             wanted = contender.with_heap(scenario.heap_mib).heap_mib
-            if heap_mib != wanted or (used and scenario.levels):
+            if needs_fresh(scenario, used, heap_mib, wanted):
                 count, heap_mib = count + 1, wanted
             used = True
             if scenario.held is not None:
@@ -191,6 +191,12 @@ def in_turn(scenarios: Iterable[Scenario]) -> list[Scenario]:
     """Ladders come first: a process that has borne a larger load keeps the memory it touched, and would show no growth. Those with a heap
     of their own come last: a JVM is started again for it."""
     return sorted(scenarios, key=lambda each: (not each.levels, each.heap_mib or 0))
+
+
+def needs_fresh(scenario: Scenario, used: bool, heap_mib: int, wanted_mib: int) -> bool:
+    """Whether a cell needs a fresh process: memory that an earlier load has touched would hide what a ladder needs, and a heap is set at
+    the start."""
+    return (used and bool(scenario.levels)) or heap_mib != wanted_mib
 
 
 def conformance_s(contender: Contender) -> float:

@@ -9,6 +9,7 @@ import math
 import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Literal
 
 from scipy.stats import t as student
@@ -19,6 +20,8 @@ GREW = 1.1
 """A level counts where it has more in flight than each level below it, by this factor."""
 SERVED = 0.9
 """Users of a level that are in flight at the least; else some of them wait outside and their connections are in the figure."""
+FLAT_KIB = 4.0
+"""A page: less than that no request takes with its connection. Memory that grows by less from level to level had been touched."""
 
 
 @dataclass(frozen=True)
@@ -33,6 +36,8 @@ class Climb:
     """Levels that count although some of their users were not in flight."""
     assumed: tuple[int, ...]
     """Levels that count and whose number in flight is that of the users, since the service did not say."""
+    hidden: tuple[int, ...]
+    """Levels that count and whose requests found room in memory that an earlier load had touched: the slope is too small."""
 
 
 def climb(readings: Sequence[Reading], server_threads: int | None) -> Climb:
@@ -53,6 +58,8 @@ def climb(readings: Sequence[Reading], server_threads: int | None) -> Climb:
             waiting.append(users)
         if not told and users < most:  # a service whose threads are all taken cannot answer /stats, and that says it too
             assumed.append(users)
+    at = [(users, in_flight, statistics.median(level)) for users, in_flight, level in counted]
+    hidden = [users for (_, n, before), (users, more, after) in pairwise(at) if _kib([(n, before), (more, after)]) < FLAT_KIB]
     slope = None
     if len(counted) > 1:
         points = [(in_flight, memory) for _, in_flight, level in counted for memory in level]
@@ -61,7 +68,7 @@ def climb(readings: Sequence[Reading], server_threads: int | None) -> Climb:
             first_kib=_kib([(in_flight, level[0]) for _, in_flight, level in counted]),
             last_kib=_kib([(in_flight, level[-1]) for _, in_flight, level in counted]),
         )
-    return Climb(slope, tuple(left_out), tuple(waiting), tuple(assumed))
+    return Climb(slope, tuple(left_out), tuple(waiting), tuple(assumed), tuple(hidden))
 
 
 def _kib(points: Sequence[tuple[float, float]]) -> float:

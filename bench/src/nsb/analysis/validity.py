@@ -193,6 +193,7 @@ def climbed(found: Climb, capped: bool) -> Check:
         "left_out": users(found.left_out),
         "waiting": users(found.waiting),
         "assumed": users(found.assumed),
+        "hidden": users(found.hidden),
         "kib_per_request": found.slope.kib if found.slope else None,
     }
     if found.slope is None:
@@ -206,6 +207,8 @@ def climbed(found: Climb, capped: bool) -> Check:
         doubts.append(f"/stats did not answer with {users(found.assumed)} users: the number in flight is theirs")
     if found.slope.kib <= 0:
         doubts.append("memory did not grow with the requests in flight")
+    elif found.hidden:
+        doubts.append(f"memory did not grow up to {users(found.hidden)} users: what was touched before holds them, the figure is too small")
     return _check("V6", "doubt" if doubts else "ok", "; ".join(doubts), **inputs)
 
 

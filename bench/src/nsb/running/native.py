@@ -40,7 +40,7 @@ from nsb.model import (
     endpoint,
     reading_times,
 )
-from nsb.plan import Plan, Slot
+from nsb.plan import Plan, Slot, needs_fresh
 from nsb.running import holder, k6, manifest, oha, starts
 from nsb.running.conformance.kernel import established
 from nsb.running.database import Server
@@ -609,7 +609,8 @@ class Runner:
         running, contender = self._running.get(slot.contender.id), slot.contender.with_heap(slot.scenario.heap_mib)
         if contender.heap_mib != slot.contender.heap_mib and self.stage.runner != "native":
             return self._empty(slot, attempt, "unsupported", "a container has the heap that compose.yaml gives it: --runner native")
-        if running is not None and running.process.exit_code is None and _unfit(running, slot.scenario, contender):
+        alive = running if running is not None and running.process.exit_code is None else None
+        if alive is not None and needs_fresh(slot.scenario, alive.used, alive.contender.heap_mib, contender.heap_mib):
             self._end(slot.contender.id)
             running = None
         if running is None or running.process.exit_code is not None:
@@ -972,12 +973,6 @@ def _pinnings(running: Running, scenario: Scenario, before: int = 0) -> int | No
     with contextlib.suppress(httpx.HTTPError, KeyError, ValueError):
         return int(HTTP.get(f"{running.base_url}/pinnings", timeout=PINNINGS_S).json()["pinnings_total"]) - before
     return None
-
-
-def _unfit(running: Running, scenario: Scenario, contender: Contender) -> bool:
-    """Whether a cell needs a fresh process: memory that an earlier load has touched would hide what a ladder needs, and a heap is set at
-    the start."""
-    return (running.used and bool(scenario.levels)) or running.contender.heap_mib != contender.heap_mib
 
 
 def _in_one_line(words: str) -> str:
