@@ -554,6 +554,10 @@ class Reading(Frozen):
     in_flight: int | None
     """None where /stats did not answer in time."""
     pss_mib: float
+    at_s: float | None = None
+    """When, from the window's opening (s)."""
+    collected_s: float | None = None
+    """What the full collection right before it took, of a JVM; None: there was none."""
     sockets_mib: float | None = None
     """What the kernel's TCP buffers hold, of all connections of the machine (MiB)."""
     cpu_s: float | None = None
