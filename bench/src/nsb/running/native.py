@@ -44,7 +44,7 @@ from nsb.plan import Plan, Slot, needs_fresh, spent
 from nsb.running import attach, holder, k6, manifest, oha, starts
 from nsb.running.conformance.kernel import established
 from nsb.running.database import Server
-from nsb.running.host import tcp_counters, tcp_memory_mib
+from nsb.running.host import slab_memory_mib, tcp_counters, tcp_memory_mib
 from nsb.running.journal import Journal
 from nsb.running.process import ALL_CORES, Gauge, Process, ProcessError, Program, Tree, free_port, machine_times, port_is_free
 from nsb.running.tools import Workshop
@@ -409,7 +409,7 @@ class Ladder:
             read_s = round(time.time() - self._opens_s, 3)
             cpu_s = round(self._meter.service_cpu_s(), 4) if self._held else None
             pss_mib, _ = self._meter.service_footprint()
-            sockets_mib = tcp_memory_mib() if self._held else None
+            sockets_mib, slab_mib = (tcp_memory_mib(), slab_memory_mib()) if self._held else (None, None)
             reading = Reading(
                 users=users,
                 in_flight=None,
@@ -417,6 +417,7 @@ class Ladder:
                 at_s=read_s,
                 collected_s=collected_s,
                 sockets_mib=sockets_mib,
+                slab_mib=slab_mib,
                 cpu_s=cpu_s,
             )
             self._read.append((reading, stats))
