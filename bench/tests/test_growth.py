@@ -153,6 +153,13 @@ def test_threads_end_the_climb_and_are_named() -> None:
     assert (judgement.status, judgement.limit, judgement.doubts) == ("valid", "threads", [])
 
 
+def test_a_jvm_that_was_not_collected_before_its_memory_was_read_is_a_doubt() -> None:
+    judgement = judge(observed(ladder(20.0), uncollected="it runs in a container"))
+    assert judgement.status == "valid"
+    assert any("no full collection before memory was read (it runs in a container)" in doubt for doubt in judgement.doubts)
+    assert not judge(observed(ladder(20.0))).doubts
+
+
 @pytest.mark.parametrize(
     ("readings", "said"),
     [

@@ -554,10 +554,21 @@ class Reading(Frozen):
     in_flight: int | None
     """None where /stats did not answer in time."""
     pss_mib: float
+    at_s: float | None = None
+    """When, from the window's opening (s)."""
+    collected_s: float | None = None
+    """What the full collection right before it took, of a JVM; None: there was none."""
     sockets_mib: float | None = None
     """What the kernel's TCP buffers hold, of all connections of the machine (MiB)."""
+    slab_mib: float | None = None
+    """What the kernel keeps its objects in, sockets and their files among them, of the whole machine (MiB)."""
     cpu_s: float | None = None
     """CPU that the service has used since the window opened (s)."""
+
+    @property
+    def kernel_mib(self) -> float | None:
+        """What the kernel holds; of interest is how it grows."""
+        return None if self.sockets_mib is None or self.slab_mib is None else self.sockets_mib + self.slab_mib
 
 
 class Slope(Frozen):

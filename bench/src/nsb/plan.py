@@ -155,15 +155,14 @@ class Plan:
         return ready_s + WARM_BOOT_S + min(warm_s, self.tier.warm_cap_s)
 
     def starts(self, contender: Contender) -> int:
-        """Fresh processes in a round: besides the first one for a ladder after other loads, for another heap, and after connections that
-        were held."""
+        """Fresh processes in a round: besides the first for a ladder after other loads, for another heap, and after one that is spent."""
         count, heap_mib, used = 0, 0, False  # a heap of 0: none is there
         for scenario in in_turn(self.asked_of(contender)):
             wanted = contender.with_heap(scenario.heap_mib).heap_mib
             if needs_fresh(scenario, used, heap_mib, wanted):
                 count, heap_mib = count + 1, wanted
             used = True
-            if scenario.held is not None:
+            if spent(contender, scenario):
                 heap_mib, used = 0, False
         return max(1, count)
 
@@ -197,6 +196,12 @@ def needs_fresh(scenario: Scenario, used: bool, heap_mib: int, wanted_mib: int) 
     """Whether a cell needs a fresh process: memory that an earlier load has touched would hide what a ladder needs, and a heap is set at
     the start."""
     return (used and bool(scenario.levels)) or heap_mib != wanted_mib
+
+
+def spent(contender: Contender, scenario: Scenario) -> bool:
+    """Whether a process is of no use to other cells after this one: connections that were held may be there yet though their clients have
+    left, and a JVM on a ladder was told to keep no more heap than what lives in it."""
+    return scenario.held is not None or (bool(scenario.levels) and contender.has_heap)
 
 
 def conformance_s(contender: Contender) -> float:

@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from nsb.analysis.fairness import statements_per_request
 from nsb.analysis.growth import over_rounds
+from nsb.analysis.idle import Idle, idle
 from nsb.analysis.starts import Span, Start, Startup, span, summed
 from nsb.analysis.stats import Estimate, estimate, spread_of_halves
 from nsb.model import LATENCIES, Cell, Frozen, Headline, Limit, SecondFigure, Status
@@ -123,6 +124,10 @@ class Table(Frozen):
     entries: list[Entry]
     startups: list[Startup]
     """Empty for a run that was made before starts were recorded."""
+    collected: bool
+    """Whether memory of JVMs was read after a full collection; False too where no JVM's was read."""
+    idle: list[Idle]
+    """What connections cost that are only open; empty for a run that held none."""
 
     def entry(self, contender: str, scenario: str) -> Entry:
         return next(e for e in self.entries if e.contender == contender and e.scenario == scenario)
@@ -169,6 +174,8 @@ def make(run: dict[str, Any], cells: Iterable[Cell], starts: Sequence[Start] = (
         footprints=[_footprint(name, [c for c in final if c.contender == name and c.counts]) for name in plan["contenders"]],
         entries=entries,
         startups=summed(starts, plan["contenders"]),
+        collected=any(reading.collected_s is not None for cell in final for reading in cell.ladder),
+        idle=idle(final, plan["contenders"]),
     )
 
 

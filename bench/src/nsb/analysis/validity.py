@@ -93,6 +93,8 @@ class Observation:
     """Established connections to the service's port in mid-window."""
     ladder: tuple[Reading, ...] = ()
     """Memory on each level, where the scenario is a ladder."""
+    uncollected: str | None = None
+    """Why a JVM's memory was read without a full collection before it, where that was to be."""
     held: Held | None = None
     """What became of the connections that were held beside the load."""
     whole: bool = False
@@ -170,7 +172,7 @@ def _judge_ladder(o: Observation, load: Load) -> Judgement:
     """Its load changes by design, so nothing is asked of rates and halves; what matters is which levels were reached."""
     found = climb(o.ladder, o.server_threads)
     capped = bool(found.left_out) and o.server_threads is not None and o.server_threads <= min(found.left_out)
-    checks = [errors(o, load), climbed(found, capped), cheat(o, load), noise(o), identity(o, load), tcp(o), harness(o)]
+    checks = [errors(o, load), climbed(found, capped, o.uncollected), cheat(o, load), noise(o), identity(o, load), tcp(o), harness(o)]
     if o.held is not None:
         checks += [kept(o.held), offered(o, load, []), lag(o, load)]
     return Judgement(_status(checks), "threads" if capped else "offered", tuple(checks))
@@ -183,7 +185,7 @@ def kept(held: Held) -> Check:
     return _check("V1", "invalid" if lost else "ok", sentence, opened=held.opened, refused=held.refused, ended=held.ended)
 
 
-def climbed(found: Climb, capped: bool) -> Check:
+def climbed(found: Climb, capped: bool, uncollected: str | None = None) -> Check:
     """V6, a ladder: the slope is that of the levels reached; a thread pool that ends the climb is a result, anything else a doubt."""
 
     def users(levels: tuple[int, ...]) -> str:
@@ -205,6 +207,8 @@ def climbed(found: Climb, capped: bool) -> Check:
         doubts.append(f"some of {users(found.waiting)} users were connected and not in flight: they are in the figure too")
     if found.assumed:
         doubts.append(f"/stats did not answer with {users(found.assumed)} users: the number in flight is theirs")
+    if uncollected is not None:
+        doubts.append(f"no full collection before memory was read ({uncollected}): what was touched before hides a part")
     if found.slope.kib <= 0:
         doubts.append("memory did not grow with the requests in flight")
     elif found.hidden:

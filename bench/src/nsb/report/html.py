@@ -28,7 +28,7 @@ from nsb.claims import Article, Dominance, Judgement, Verdict
 from nsb.model import Cell
 from nsb.report import claims as verdicts
 from nsb.report import controls as control_words
-from nsb.report import html_claims, html_strips, html_table, html_words, messages, words
+from nsb.report import html_claims, html_strips, html_table, html_words, idle, messages, words
 from nsb.report.blog import again
 from nsb.report.charts import Chart
 from nsb.report.html_data import data
@@ -87,6 +87,7 @@ def _environment() -> Environment:
         verdicts=VERDICTS, ours=html_claims.ours, missing=verdicts.missing, against=html_claims.against, of_part=html_claims.of_part,
         distinct_rows=html_claims.distinct_rows, row_unit=html_claims.row_unit, strip=html_strips.of_comparison,
         figure=html_table.figure, legend=html_table.legend, sizes=html_table.sizes, spread=words.spread, span=words.span,
+        idle_columns=idle.columns, idle_heads=idle.HEADS,
         doubts=words.doubts, control_interval=_control_interval, control_result=_control_result,
     )  # fmt: skip
     made.filters.update(number=words.signed, share=lambda value: f"{value:.0%}", level=html_words.level, plain=words.plain)

@@ -375,6 +375,7 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "heading.code": ("Difficulty of the code", "코드의 난이도"),
     "heading.startup": ("Start-up and footprint", "기동과 자원 사용량"),
     "heading.footprint": ("Footprint", "자원 사용량"),
+    "heading.idle": ("Connections that are only open", "열려 있기만 한 연결"),
     "heading.how": ("How the run was made", "측정 방법"),
     "heading.versions": ("Versions", "버전"),
     "heading.controls": ("Controls", "대조군"),
@@ -406,6 +407,12 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "head.threads_peak": ("threads peak", "최대 스레드 수"),
     "head.db_connections": ("database connections", "데이터베이스 연결 수"),
     "head.starts": ("starts", "기동 횟수"),
+    "head.idle_most": ("connections", "연결 수"),
+    "head.idle_process": ("process, KiB each (PSS)", "프로세스, 연결당 KiB(PSS)"),
+    "head.idle_kernel": ("kernel, KiB each", "커널, 연결당 KiB"),
+    "head.idle_cpu_none": ("CPU with none, ms/s", "연결 없을 때 CPU, ms/초"),
+    "head.idle_cpu_most": ("CPU with all, ms/s", "모두 열렸을 때 CPU, ms/초"),
+    "head.idle_p50": ("p50 of the other requests, ms", "다른 요청의 p50, ms"),
     "head.ready": ("ready, s", "준비, 초"),
     "head.pool": ("pool open, s", "풀 열림, 초"),
     "head.start_cpu": ("CPU until ready, s", "준비까지 CPU, 초"),
@@ -467,6 +474,12 @@ MESSAGES: dict[str, tuple[str, str]] = {
         "KiB/request: by how much memory grows with each request in flight and its connection; a JVM whose heap is large already shows "
         "less than it takes. ≤ the upper end of its spread where the lower end is not above zero.",
         "KiB/요청: 처리 중인 요청과 그 연결 하나마다 늘어나는 메모리입니다. 힙이 이미 커져 있는 JVM에서는 실제보다 적게 나옵니다. "
+        "≤는 하한이 0보다 크지 않아 상한만 적은 것입니다.",
+    ),
+    "legend.memory_collected": (
+        "KiB/request: by how much memory grows with each request in flight and its connection; of a JVM after a full collection. "
+        "≤ the upper end of its spread where the lower end is not above zero.",
+        "KiB/요청: 처리 중인 요청과 그 연결 하나마다 늘어나는 메모리입니다. JVM은 전체 GC 직후에 읽습니다. "
         "≤는 하한이 0보다 크지 않아 상한만 적은 것입니다.",
     ),
     # --- validity checks (METHODOLOGY.md, V1 …) ---------------------------------------------------------------------
@@ -645,6 +658,16 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "page.starts": ("Start-up and warm-up", "기동과 예열"),
     "page.each_start": ("Every start ({n})", "기동별 기록 ({n})"),
     "page.no_starts": ("No start was recorded for this run.", "이 측정에는 기동 기록이 없습니다."),
+    "page.idle_hint": (
+        "What each silent connection takes: process is the slope of the service's memory over their number with its 95 % interval, kernel "
+        "that of the machine's slabs and TCP buffers, for both ends of a connection. CPU is the service's, beside the other requests (100 a "
+        "second), before the first connection and with all of them. In its brackets and the median's: of up to four values the least and "
+        "the greatest, from five on the 95 % interval of the geometric mean.",
+        "아무것도 주고받지 않는 연결 하나가 차지하는 양입니다. 프로세스는 연결 수에 따른 서비스 메모리의 기울기와 그 95% 구간이고, "
+        "커널은 머신의 슬랩과 TCP 버퍼가 늘어난 기울기로 연결의 양쪽 끝을 모두 셉니다. CPU는 초당 100건의 다른 요청을 처리하면서 "
+        "서비스가 쓴 양으로, 연결이 하나도 없을 때와 모두 열렸을 때입니다. CPU와 p50의 괄호 안은 값이 네 개까지면 최솟값과 최댓값, "
+        "다섯 개부터는 기하평균의 95% 구간입니다.",
+    ),
     "page.footprint_hint": (
         "The highest of each round over all its scenarios, then over the rounds: median with the range, from five rounds on the "
         "geometric mean "

@@ -140,7 +140,7 @@ def legend(table: Table, language: Language = "en") -> list[str]:
         *([said("schedule")] if _scheduled(table) else []),
         *(said("second", name=name, tool=tool) for tool, name in _tools(table).items()),
         *(said("not_again", scenario=scenario, tool=tool, why=why) for scenario, tool, why in _not_again(table)),
-        *([said("memory")] if "memory" in table.headlines.values() else []),
+        *([said("memory_collected" if table.collected else "memory")] if "memory" in table.headlines.values() else []),
         *(f"{text('heading.left_out', language)}: {contender}: {why}" for contender, why in table.left_out.items()),
     ]
 

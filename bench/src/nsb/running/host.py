@@ -282,6 +282,11 @@ def tcp_memory_mib() -> float | None:
     return None if words is None else round(int(words[1]) * os.sysconf("SC_PAGE_SIZE") / 2**20, 2)
 
 
+def slab_memory_mib() -> float | None:
+    """What the kernel's slab allocator holds, of the whole machine (MiB)."""
+    return None if (kib := memory_kib("Slab")) is None else round(kib / 1024, 2)
+
+
 def tcp_counters() -> dict[str, int] | None:
     """Accept queues overflown, segments sent and sent again, of the network namespace since boot; None where the kernel does not say."""
     found: dict[str, int] = {}

@@ -40,11 +40,11 @@ from nsb.model import (
     endpoint,
     reading_times,
 )
-from nsb.plan import Plan, Slot, needs_fresh
-from nsb.running import holder, k6, manifest, oha, starts
+from nsb.plan import Plan, Slot, needs_fresh, spent
+from nsb.running import attach, holder, k6, manifest, oha, starts
 from nsb.running.conformance.kernel import established
 from nsb.running.database import Server
-from nsb.running.host import tcp_counters, tcp_memory_mib
+from nsb.running.host import slab_memory_mib, tcp_counters, tcp_memory_mib
 from nsb.running.journal import Journal
 from nsb.running.process import ALL_CORES, Gauge, Process, ProcessError, Program, Tree, free_port, machine_times, port_is_free
 from nsb.running.tools import Workshop
@@ -67,6 +67,8 @@ HOLDER_END_S = 30.0
 """How long the program that holds connections may take to close them and say what became of them (s)."""
 LADDER_STATS_S = 0.1
 """The same on a ladder: a later answer would tell of the next level (s)."""
+COLLECTION_S = 0.1
+"""How long before a reading a JVM is asked for a full collection: about what one takes with 600 requests in flight (s)."""
 
 
 class Died(Exception):
@@ -377,28 +379,57 @@ def sleep_until(at_s: float) -> None:
 class Ladder:
     """Reads the service's memory on each level of a ladder, and beside it how many requests are in flight."""
 
-    def __init__(self, stats: StatsReader, meter: Meter, times: Sequence[tuple[float, int]], held: bool) -> None:
+    def __init__(
+        self, stats: StatsReader, meter: Meter, times: Sequence[tuple[float, int]], held: bool, opens_s: float, jvm: attach.Jvm | None
+    ) -> None:
         """`times`: when to read (epoch s) and how many users there are then, in that order; none where the scenario is no ladder.
 
         `held`: the users are connections that are held, of which the kernel's memory and what they cost while idle are read too.
+        `jvm`: whom to ask for a full collection before its memory is read; beside held connections once on each level, so that what they
+        cost while idle can be read between one reading and the next.
         """
         self._stats = stats
         self._meter = meter
         self._times = deque(times)
         self._held = held
+        self._opens_s = opens_s
+        self._jvm = jvm
+        self.uncollected: str | None = None
+        """Why there was a reading without the full collection that was asked for."""
         self._read: list[tuple[Reading, Callable[[], Stats | None]]] = []
 
     def climb(self, end_s: float) -> None:
         """All readings that are due before `end_s`."""
         while self._times and self._times[0][0] < end_s:
             at_s, users = self._times.popleft()
+            again = bool(self._read) and self._read[-1][0].users == users
+            collected_s = None if self._jvm is None or (self._held and again) else self._collect(self._jvm, at_s)
             sleep_until(at_s)
             stats = self._stats.later()
+            read_s = round(time.time() - self._opens_s, 3)
             cpu_s = round(self._meter.service_cpu_s(), 4) if self._held else None
             pss_mib, _ = self._meter.service_footprint()
-            sockets_mib = tcp_memory_mib() if self._held else None
-            reading = Reading(users=users, in_flight=None, pss_mib=round(pss_mib, 2), sockets_mib=sockets_mib, cpu_s=cpu_s)
+            sockets_mib, slab_mib = (tcp_memory_mib(), slab_memory_mib()) if self._held else (None, None)
+            reading = Reading(
+                users=users,
+                in_flight=None,
+                pss_mib=round(pss_mib, 2),
+                at_s=read_s,
+                collected_s=collected_s,
+                sockets_mib=sockets_mib,
+                slab_mib=slab_mib,
+                cpu_s=cpu_s,
+            )
             self._read.append((reading, stats))
+
+    def _collect(self, jvm: attach.Jvm, at_s: float) -> float | None:
+        """A full collection that has ended when the memory is to be read, where it takes no longer than most do."""
+        sleep_until(at_s - COLLECTION_S)
+        try:
+            return round(jvm.collect(), 3)
+        except attach.AttachError as error:
+            self.uncollected = str(error)
+            return None
 
     def readings(self) -> tuple[Reading, ...]:
         told = [(reading, stats()) for reading, stats in self._read]
@@ -626,10 +657,8 @@ class Runner:
             return self._measure(slot, running, attempt)
         finally:
             running.process.freeze()
-            if slot.scenario.held is not None:
-                self._end(
-                    slot.contender.id, 0
-                )  # streams whose clients have left may still be there, and would be in the next cell's memory
+            if spent(slot.contender, slot.scenario):
+                self._end(slot.contender.id, 10 if slot.scenario.held is None else 0)
 
     def _measure(self, slot: Slot, running: Running, attempt: int) -> Cell:
         began, started_at = time.monotonic(), datetime.now(UTC).isoformat(timespec="seconds")
@@ -642,6 +671,7 @@ class Runner:
         summary = self.journal.folder / "k6" / f"{name}.json"
         summary.unlink(missing_ok=True)  # of a sitting that was killed: nobody may take it for this attempt's
         pinnings = _pinnings(running, slot.scenario)
+        jvm, uncollected = self._to_collect(running, slot)
         data, opens_s = k6.cell(slot.scenario, timing, self.plan.workers, running.base_url, self.plan.seed, time.time(), summary)
         generators = [self._generate(data, name)]
         reader = StatsReader(running.base_url, LADDER_STATS_S if slot.scenario.levels else STATS_S)
@@ -649,7 +679,7 @@ class Runner:
         try:
             if slot.scenario.held is not None:
                 generators.append(self._hold(slot, timing, running, opens_s, name))
-            window = self._watch(running, generators, reader, timing, opens_s, slot)
+            window = self._watch(running, generators, reader, timing, opens_s, slot, jvm)
             code = generators[0].exit_code if timing.whole else generators[0].wait(2 * timing.drain_s + 20)
             if slot.scenario.held is not None:
                 generators[1].wait(HOLDER_END_S)
@@ -671,6 +701,7 @@ class Runner:
             window = window.until(opens_s + (load.ended_ms or 0.0) / 1000)
             timing = timing.model_copy(update={"window_s": round(load.whole_s, 3)})
         observation = replace(self._observation(slot, timing, running, window, load, -1 if code is None else code), held=held)
+        observation = replace(observation, uncollected=uncollected or window.uncollected)
         judgement = judge(observation)
         again = self._oha if slot.scenario.measured_again and judgement.may_be_more else None
         figure = None if again is None else self._again(slot, timing, running, name, again)
@@ -678,6 +709,17 @@ class Runner:
         told = [] if load is not None else [f"k6 said: {_in_one_line(generators[0].last_words(3)) or 'nothing'}"]
         changes = {"second": figure, "pinnings": pinnings, "reasons": [*cell.reasons, *told], "doubts": [*cell.doubts, *running.doubts]}
         return cell.model_copy(update=changes)
+
+    def _to_collect(self, running: Running, slot: Slot) -> tuple[attach.Jvm | None, str | None]:
+        """A JVM whose memory is to be read on a ladder, listening; or why it cannot be asked for a full collection."""
+        if not slot.scenario.levels or not slot.contender.has_heap:
+            return None, None
+        if self.stage.runner != "native":
+            return None, "it runs in a container"
+        try:
+            return attach.Jvm(attach.java_of(running.process.tree())), None
+        except attach.AttachError as error:
+            return None, str(error)
 
     def _again(self, slot: Slot, timing: Timing, running: Running, name: str, generator: oha.Generator) -> SecondFigure:
         """The same load by oha, right after k6's. Never raises for what oha or the service does wrong: that is the figure's status."""
@@ -730,11 +772,18 @@ class Runner:
         return holder.start(self._holder, what, self.stage.placement.generator, log)
 
     def _watch(
-        self, running: Running, generators: Sequence[Process], reader: StatsReader, timing: Timing, opens_s: float, slot: Slot
+        self,
+        running: Running,
+        generators: Sequence[Process],
+        reader: StatsReader,
+        timing: Timing,
+        opens_s: float,
+        slot: Slot,
+        jvm: attach.Jvm | None = None,
     ) -> Window:
         meter = Meter(self.stage, running, generators)  # finding the processes takes milliseconds: not at the edge
         times = [(opens_s + at_s, users) for at_s, users in reading_times(slot.scenario, timing)]
-        ladder = Ladder(reader, meter, times, slot.scenario.held is not None)
+        ladder = Ladder(reader, meter, times, slot.scenario.held is not None, opens_s, jvm)
         sleep_until(opens_s)
         first = meter.open()
         before = reader.later()
@@ -758,8 +807,10 @@ class Runner:
             # Questions count one per statement, prepared or text, and none for a prepare or a ping, on MySQL and MariaDB alike.
             executed = after_counters.questions - before_counters.questions
         seen = tuple(footprints)
-        told = ladder.readings()
-        return Window(first, middle, last, before(), after(), seen, connections, executed, meter.peak_mib, clients, told, tuple(edges))
+        told, later = ladder.readings(), tuple(edges)
+        return Window(
+            first, middle, last, before(), after(), seen, connections, executed, meter.peak_mib, clients, told, ladder.uncollected, later
+        )
 
     @staticmethod
     def _until_answered(generator: Process, meter: Meter, scenario: Scenario) -> list[Edge]:
@@ -874,6 +925,7 @@ class Runner:
         halves = window.halves("service")
         # k6 numbers only the arrivals it started: after a drop the schedule is lost, and what is left is the request itself.
         latency = load.service if o.model == "open" and load.dropped else load.latency
+        collected = any(reading.collected_s is not None for reading in window.ladder)  # the slowest requests are those that waited for it
         return Cell(
             **common,
             requests=load.requests,
@@ -883,8 +935,8 @@ class Runner:
             latency_ms=Latency(
                 p50=_ms(latency.p50),
                 p90=_ms(latency.p90),
-                p99=_ms(latency.p99) if load.requests >= 1000 and not load.dropped else None,
-                max=_ms(latency.max),
+                p99=_ms(latency.p99) if load.requests >= 1000 and not load.dropped and not collected else None,
+                max=None if collected else _ms(latency.max),
             ),
             cpu_us_per_request={
                 role: round(o.cpu_s[role] / load.requests * 1e6, 2) if role != "database" or o.database_known else None
@@ -929,6 +981,7 @@ class Window:
     clients: int | None = None
     """Established connections to the service's port in mid-window."""
     ladder: tuple[Reading, ...] = ()
+    uncollected: str | None = None
     later: tuple[Edge, ...] = ()
     """Of a load that is measured as a whole: read between `middle` and `last`."""
 
