@@ -660,8 +660,8 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "page.no_starts": ("No start was recorded for this run.", "이 측정에는 기동 기록이 없습니다."),
     "page.idle_hint": (
         "What each silent connection takes: process is the slope of the service's memory over their number with its 95 % interval, kernel "
-        "that of the machine's slabs and TCP buffers, for both ends of a connection. CPU is the service's, beside the other requests (100 a "
-        "second), before the first connection and with all of them. In its brackets and the median's: of up to four values the least and "
+        "that of the machine's slabs and TCP buffers, for both ends of a connection. CPU is the service's, beside the other requests (100 "
+        "a second), before the first connection and with all of them. In its brackets and the median's: of up to four values the least and "
         "the greatest, from five on the 95 % interval of the geometric mean.",
         "아무것도 주고받지 않는 연결 하나가 차지하는 양입니다. 프로세스는 연결 수에 따른 서비스 메모리의 기울기와 그 95% 구간이고, "
         "커널은 머신의 슬랩과 TCP 버퍼가 늘어난 기울기로 연결의 양쪽 끝을 모두 셉니다. CPU는 초당 100건의 다른 요청을 처리하면서 "

@@ -22,9 +22,8 @@ KEPT_FREE_PERCENT = 5
 """Of the heap after a full collection, at the most (MaxHeapFreeRatio): the rest of its pages goes back to the system."""
 
 
-UNCOMMIT_S = 0.02
-"""G1 gives pages back after the collection, not in it: every 10 ms up to 128 MiB, by a thread of its own (g1UncommitRegionTask.cpp)."""
-UNCOMMITS_WITHIN_S = 1.0
+UNCOMMITS_AFTER_S, UNCOMMITS_EVERY_S, UNCOMMITS_WITHIN_S = 0.12, 0.02, 1.0
+"""G1 gives pages back after the collection, not in it: from 100 ms on, every 10 ms up to 128 MiB (g1UncommitRegionTask.cpp)."""
 
 
 class AttachError(Exception):
@@ -56,10 +55,11 @@ class Jvm:
         began = time.monotonic()
         self._ask("jcmd", "GC.run")
         took_s = time.monotonic() - began
-        until, before = time.monotonic() + UNCOMMITS_WITHIN_S, self._resident()
-        time.sleep(UNCOMMIT_S)
+        until = time.monotonic() + UNCOMMITS_WITHIN_S
+        time.sleep(UNCOMMITS_AFTER_S)
+        before = self._resident()
         while time.monotonic() < until:
-            time.sleep(UNCOMMIT_S)
+            time.sleep(UNCOMMITS_EVERY_S)
             now = self._resident()
             if now >= before:
                 break
