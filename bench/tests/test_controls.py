@@ -77,10 +77,18 @@ def test_a_twin_that_differs_closes_the_gate_and_is_named() -> None:
     seen = {summary.control: summary for summary in controls.summaries(results)}
     assert {"rate cpu", "wait cpu", "max throughput"} <= set(seen["a-twin"].failed)
     assert seen["a-dear"].passed == []
-    assert any("only what lies beyond that is told, in: rate · CPU per request" in sentence for sentence in sentences(results))
+    assert any("only what is clear all the same is told, in: rate · CPU per request" in sentence for sentence in sentences(results))
     assert "| a-twin | rate | cpu |" in section(results)
     assert "**differs**" in section(results)
     assert "**not found** (twin failed)" in section(results)
+
+
+def test_of_two_twins_each_is_told_by_itself() -> None:
+    """A question's gate is that of the worse one; what is told of a twin is its own."""
+    plan = {**RUN["plan"], "controls": {"a-twin": {"kind": "twin", "of": "a"}, "b-twin": {"kind": "twin", "of": "b"}}}
+    made = cells(6, 0.001, {"a": {}, "a-twin": {}, "b": {}, "b-twin": {"cpu": 1.3}})
+    good, bad = controls.summaries(controls.compare({"plan": plan}, made))
+    assert (good.failed, bad.failed) == ([], ["rate cpu", "max throughput"])
 
 
 @pytest.mark.parametrize("rounds", [1, 4])

@@ -89,9 +89,18 @@ def test_a_difference_beyond_what_the_twin_shows_is_answered_all_the_same() -> N
     assert asked(*far, gate=closed).gate.reason == "twin_failed", "and it says that the twin had failed"
 
 
-def test_where_the_twin_differs_nothing_is_equal_and_only_what_lies_beyond_it_is_not() -> None:
+def test_where_the_twin_differs_equality_needs_room_for_that_too() -> None:
     closed = gate(pair(0.04, 0.05, 0.045, 0.05, 0.04, 0.045))
-    assert asked(*EQUAL, asks="equality", gate=closed).outcome == "undecided"
+    assert asked(*EQUAL, asks="equality", gate=closed).outcome == "equal"  # within 10 % and the 5 that two equal ones differ by
+    assert asked(*EQUAL, asks="equality", gate=closed).gate.reason == "twin_failed", "and it says that the twin had failed"
+    near = tuple(x + 0.07 for x in EQUAL)
+    assert asked(*near, asks="equality").outcome == "equal"
+    assert (asked(*near, asks="equality", gate=closed).outcome, asked(*near, asks="equality", gate=closed).reason) == (
+        "undecided",
+        "twin_failed",
+    )
+    far_apart = gate(pair(0.3, 0.31, 0.3, 0.31, 0.3))
+    assert asked(*EQUAL, asks="equality", gate=far_apart).outcome == "undecided"  # by a third: nothing is equal there
     inside = tuple(math.log(1.1) + closed.apart("ratio") / 2 + noise for noise in (0.001, -0.001, 0.0005, 0.0, -0.0005))
     assert asked(*inside, asks="equality").outcome == "higher"
     assert asked(*inside, asks="equality", gate=closed).outcome == "undecided"

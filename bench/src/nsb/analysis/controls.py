@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, Literal
 
-from nsb.analysis.judge import Question, Verdict, gate_of, judge, paired
+from nsb.analysis.judge import Question, Verdict, gate, gate_of, judge, paired
 from nsb.model import Cell, Frozen, Headline
 
 Kind = Literal["twin", "plant"]
@@ -49,9 +49,10 @@ def compare(run: Mapping[str, Any], cells: Iterable[Cell]) -> list[Control]:
             pairs |= {(s, metric): None for s in opens for metric in worsened}
         else:
             pairs = {(s, control["worsens"]): None for s in opens}
+        beside = [paired(run, kept, name, control["of"], scenario, metric) for scenario, metric in pairs]
         questions = [
-            Question(pair=paired(run, kept, name, control["of"], scenario, metric), gate=gate_of(run, kept, scenario, metric))
-            for scenario, metric in pairs
+            Question(pair=pair, gate=gate(pair) if kind == "twin" else gate_of(run, kept, scenario, metric))
+            for pair, (scenario, metric) in zip(beside, pairs, strict=True)
         ]
         found += [
             Control(control=name, kind=kind, of=control["of"], scenario=scenario, metric=metric, verdict=verdict)

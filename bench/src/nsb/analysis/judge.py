@@ -251,10 +251,10 @@ def _verdict(q: Question, level: float) -> Verdict:
         outcome, reason = _decide(q, around, ninety, ranks, bool(sign_holds))
         if reason is not None:
             needed = _rounds_needed(q, found, deviation(x), level, n)
-    elif reason == "twin_failed" and around:
-        side = _beyond_twin(q, around, ranks)
-        if side is not None:
-            outcome, reason = side, None
+    elif reason == "twin_failed" and around and ninety:
+        told = _beyond_twin(q, around, ninety, ranks)
+        if told is not None:
+            outcome, reason = told, None
 
     def as_shown(value: float | None) -> float | None:
         return None if value is None else shown(value + q.border, q.pair.unit)
@@ -296,15 +296,18 @@ def _decide(q: Question, around: Interval, ninety: Interval, ranks: Interval | N
     return (side, None) if ranks is None or _side(ranks, margin) == side else ("undecided", "unsteady")
 
 
-def _beyond_twin(q: Question, around: Interval, ranks: Interval | None) -> Literal["higher", "lower"] | None:
-    """Where the twin differs: the side on which the intervals lie even if all that sets its two programs apart is taken off.
+def _beyond_twin(q: Question, around: Interval, ninety: Interval, ranks: Interval | None) -> Literal["higher", "lower", "equal"] | None:
+    """Where the twin differs: what the intervals say even if all that sets its two programs apart is taken off, or added.
 
-    A machine on which two equal programs differ by a third cannot say that two others are equal, nor that they differ by a fifth. It can
-    say that one is not eight times the other.
+    A machine on which two equal programs differ by a third cannot say that two others are equal within a tenth, nor that they differ by a
+    fifth. It can say that one is not eight times the other; and one on which they differ by a hundredth, that two are equal within a tenth.
     """
-    margin = q.gate.apart(q.pair.unit) + (band(q.pair.unit, q.margin) if q.asks == "equality" else 0.0)
-    side = _side(around, margin)
-    return side if ranks is None or _side(ranks, margin) == side else None
+    apart = q.gate.apart(q.pair.unit)
+    margin = band(q.pair.unit, q.margin) if q.asks == "equality" else 0.0
+    if margin > apart and ninety.within(margin - apart):
+        return "equal" if ranks is None or ranks.within(margin - apart) else None
+    side = _side(around, margin + apart)
+    return side if ranks is None or _side(ranks, margin + apart) == side else None
 
 
 def _side(interval: Interval, margin: float) -> Literal["higher", "lower"] | None:

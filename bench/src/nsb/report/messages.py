@@ -79,8 +79,8 @@ MESSAGES: dict[str, tuple[str, str]] = {
         "이 측정에는 잡음의 크기를 알려 주는 쌍둥이가 없어 어떤 차이도 믿을 수 없습니다.",
     ),
     "reason_means.twin_failed": (
-        "The same program, started twice, differs from itself in this figure, and what was found does not lie clearly beyond that.",
-        "같은 프로그램을 두 번 띄웠는데 이 지표에서 서로 차이가 났고, 측정한 차이가 그보다 뚜렷하게 크지 않습니다.",
+        "The same program, started twice, differs from itself in this figure, and with that taken into account nothing is clear.",
+        "같은 프로그램을 두 번 띄웠는데 이 지표에서 서로 차이가 났고, 그 차이를 감안하면 뚜렷한 결론이 나지 않습니다.",
     ),
     "reason_means.straddles": (
         "Values on both sides of the border are within the interval.",
@@ -537,8 +537,8 @@ MESSAGES: dict[str, tuple[str, str]] = {
         "{control}: 지표 {judged}개 중 {passed}개에서 원본 {of} 대비 잡음 이상의 차이가 없습니다.",
     ),
     "control.twin_failed": (
-        "It differs from itself, so only what lies beyond that is told, in: {names}.",
-        "같은 프로그램끼리 차이가 나서 그보다 큰 차이만 판정하는 지표: {names}.",
+        "It differs from itself, so only what is clear all the same is told, in: {names}.",
+        "같은 프로그램끼리 차이가 나서, 그 차이를 감안해도 뚜렷한 것만 판정하는 지표: {names}.",
     ),
     "control.plant": ("{control} was found in {passed} of {judged} figures.", "{control}: 지표 {judged}개 중 {passed}개에서 찾아냈습니다."),
     "control.plant_failed": ("Not found: {names}.", "찾지 못한 지표: {names}."),
