@@ -54,6 +54,7 @@ def figure(metric: str, value: float) -> dict[str, Any]:
         "cpu": {"cpu_us_per_request": {"service": value}},
         "memory": {"memory_slope": Slope(kib=value, first_kib=value, last_kib=value)},
         "threads": {"threads_peak": round(value)},
+        "switches": {"switches_per_request": value},
         "memory_peak": {"memory_peak_mib": value},
         "p50": {"latency_ms": Latency(**{**latency, "p50": value})},
         "p99": {"latency_ms": Latency(**{**latency, "p99": value})},
@@ -99,6 +100,17 @@ def said(found: Judged | JudgedClaim) -> tuple[str, str | None]:
 
 def planned(**more: Any) -> dict[str, Any]:
     return {**RUN, "plan": {**RUN["plan"], **more}}
+
+
+# --- a figure that a run did not count --------------------------------------------------------------------------------------
+
+
+def test_context_switches_are_compared_where_they_were_counted_and_not_measured_elsewhere() -> None:
+    rule = {"rule": "ratio_at_least", "scenario": "cost", "metric": "switches", "contender": "a", "other": "b", "ratio": 1.1}
+    counted = ran("cost", "switches", {"a": about(3.0), "b": about(2.0, 2)})
+    assert said(part(counted, rule)) == SUPPORTED
+    assert said(part([c.model_copy(update={"switches_per_request": None}) for c in counted], rule)) == ("NOT_MEASURED", "no_figure")
+    assert said(part(with_(counted, "b", (1, 2), status="invalid", switches_per_request=None), rule))[0] == "UNDECIDED"
 
 
 # --- the profile that a claim asks for --------------------------------------------------------------------------------------

@@ -6,13 +6,14 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
 import psutil
 import pytest
 
-from nsb.running.process import Process, ProcessError, cpu_s, footprint, forget_peak, free_port
+from nsb.running.process import Process, ProcessError, cpu_s, footprint, forget_peak, free_port, switches
 
 SPAWNS = """
 import subprocess, sys, time
@@ -85,6 +86,31 @@ def test_cpu_counts_ended_threads(tmp_path: Path) -> None:
         assert seen.pss_mib > 1
     finally:
         process.end(1)
+
+
+def test_each_thread_is_told_with_its_context_switches() -> None:
+    waits, done = 50, threading.Event()
+
+    def wait() -> None:
+        for _ in range(waits):
+            time.sleep(0.001)  # each gives up the core: a voluntary switch
+        named.append(threading.get_native_id())
+        done.wait(60)
+
+    named: list[int] = []
+    before = switches([os.getpid()])
+    thread = threading.Thread(target=wait)
+    thread.start()
+    while not named:
+        time.sleep(0.001)
+    during = switches([os.getpid()])
+    done.set()
+    thread.join()
+    new = (os.getpid(), named[0])
+    assert new not in before
+    assert during[new] >= waits
+    assert all(during[one] >= count for one, count in before.items() if one in during)
+    assert new not in switches([os.getpid()]), "one that has ended is not told"
 
 
 def test_the_dead_cost_nothing() -> None:

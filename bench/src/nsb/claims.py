@@ -15,9 +15,9 @@ Verdict = Literal["SUPPORTED", "REFUTED", "UNDECIDED", "NOT_MEASURED"]
 Reason = Literal[
     "too_few_rounds", "no_twin", "twin_failed", "straddles", "unsteady",
     "generator_bound", "database_bound", "load_bound", "not_sustained", "noisy_machine", "invalid",
-    "needs_1cpu", "needs_ncpu", "no_contender", "no_scenario", "no_code",
+    "needs_1cpu", "needs_ncpu", "no_contender", "no_scenario", "no_figure", "no_code",
 ]  # fmt: skip
-"""Why a part is UNDECIDED or, the last five, NOT_MEASURED."""
+"""Why a part is UNDECIDED or, the last six, NOT_MEASURED."""
 
 _NAME = r"^[a-z0-9]+(-[a-z0-9]+)*$"
 Name = Annotated[str, Field(pattern=_NAME)]

@@ -20,13 +20,14 @@ Profile = Literal["1cpu", "ncpu"]
 Status = Literal["valid", "censored", "invalid", "failed", "unsupported"]
 Limit = Literal["offered", "cpu", "threads", "loop", "carriers", "pool", "database", "upstream", "generator"]
 Headline = Literal["cpu", "throughput", "p50", "p99", "memory"]
-Metric = Literal["cpu", "throughput", "capacity", "p50", "p90", "p99", "max", "duration", "memory", "memory_peak", "threads"]
+Metric = Literal["cpu", "throughput", "capacity", "p50", "p90", "p99", "max", "duration", "memory", "memory_peak", "threads", "switches"]
 """What claims are about: the headlines, and more of a cell. Capacity: throughput, by the second generator where k6 was full.
 Duration: of a load as a whole, from its first request to its last answer."""
 LATENCIES: frozenset[Metric] = frozenset({"p50", "p90", "p99"})
 METRIC_UNITS: dict[Metric, str] = {
     "cpu": "CPU µs/request", "throughput": "requests/s", "capacity": "requests/s", "p50": "p50 ms", "p90": "p90 ms", "p99": "p99 ms",
     "max": "max ms", "duration": "s", "memory": "KiB/request", "memory_peak": "MiB", "threads": "threads",
+    "switches": "switches/request",
 }  # fmt: skip
 Role = Literal["service", "generator", "database", "upstream"]
 
@@ -633,6 +634,8 @@ class Cell(Frozen):
     cpu_s: dict[str, float] = {}
     memory_peak_mib: float | None = None
     threads_peak: int | None = None
+    switches_per_request: float | None = None
+    """Context switches of the service's threads; those of threads that ended in the window are not in it. None in containers."""
     db_connections_peak: int | None = None
     statements: int | None = None
     """That the database executed in the window; None where there are none to count."""
@@ -686,6 +689,8 @@ class Cell(Frozen):
             return self.latency_ms.max
         if which == "threads":
             return self.threads_peak
+        if which == "switches":
+            return self.switches_per_request
         if which == "p90" or which == "p99":  # a late generator's tail is no figure of the service (V3)
             late = any(doubt.startswith("V3 ") for doubt in self.doubts)
             return None if late else self.latency_ms.p90 if which == "p90" else self.latency_ms.p99

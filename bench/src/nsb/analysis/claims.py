@@ -157,6 +157,12 @@ class _Evidence:
         own = self.of(scenario, contender)
         return bool(own) and all(cell.status == "unsupported" for cell in own)
 
+    def uncounted(self, rule: MeasuredRule, names: Sequence[str]) -> bool:
+        """Whether nobody counted what the rule asks for, though the cells are there: an older run, or one in containers."""
+        counted = [cell for cell in self.of(rule.scenario, *names) if cell.counts]
+        asked = None if isinstance(rule, SlopeRule | CapRule | LimitRule) else rule.metric
+        return asked == "switches" and bool(counted) and all(cell.switches_per_request is None for cell in counted)
+
     def present(self, scenario: str, contenders: Iterable[str]) -> list[str]:
         return [name for name in dict.fromkeys(contenders) if not self.missing(scenario, [name])]
 
@@ -358,6 +364,8 @@ def _measured(evidence: _Evidence, rule: MeasuredRule, least: int, primary: bool
         found += [_held_back(evidence, rule.scenario, name, rule.limit, least) for name in present]
     if missing:
         found.append(_Found("NOT_MEASURED", "no_scenario" if missing[0].startswith("scenario ") else "no_contender"))
+    if not missing and evidence.uncounted(rule, names):
+        found.append(_Found("NOT_MEASURED", "no_figure"))
     verdict, reason = _together(found)
     return Judged(
         rule=rule,

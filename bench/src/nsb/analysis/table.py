@@ -86,6 +86,7 @@ class Entry(Frozen):
     cpu_us: dict[str, float | None]
     memory_mib: float | None
     threads: int | None
+    switches_per_request: float | None
     db_connections: int | None
     statements_per_request: float | None
     """Counted by the database, over the rounds in which no request failed; None in a scenario without statements."""
@@ -239,6 +240,7 @@ def _entry(contender: str, scenario: str, headline: Headline, model: Literal["op
         },
         memory_mib=max((c.memory_peak_mib for c in counted if c.memory_peak_mib is not None), default=None),
         threads=max((c.threads_peak for c in counted if c.threads_peak is not None), default=None),
+        switches_per_request=_median([c.switches_per_request for c in counted]),
         db_connections=max((c.db_connections_peak for c in counted if c.db_connections_peak is not None), default=None),
         statements_per_request=statements_per_request(cells),
         second=_second([cell.second for cell in cells if cell.second is not None], len(cells)),

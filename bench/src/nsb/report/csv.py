@@ -10,7 +10,7 @@ from nsb.analysis.table import Entry, Second, Table
 COLUMNS = (
     "contender", "scenario", "headline", "value", "low", "high", "spread", "status", "limit", "rounds_valid", "rounds_censored",
     "throughput_rps", "p50_ms", "p90_ms", "p99_ms", "cpu_us_service", "cpu_us_generator", "cpu_us_database", "cpu_us_upstream",
-    "memory_mib", "threads", "db_connections", "reasons", "doubts",
+    "memory_mib", "threads", "switches_per_request", "db_connections", "reasons", "doubts",
     "second_tool", "second_status", "second_rps", "second_low", "second_high", "second_limit",
 )  # fmt: skip
 
@@ -37,7 +37,7 @@ def _row(entry: Entry) -> list[object]:
         entry.rounds_censored,
         *(_blank(value) for value in (entry.throughput_rps, entry.p50_ms, entry.p90_ms, entry.p99_ms)),
         *(_blank(entry.cpu_us[role]) for role in ("service", "generator", "database", "upstream")),
-        *(_blank(value) for value in (entry.memory_mib, entry.threads, entry.db_connections)),
+        *(_blank(value) for value in (entry.memory_mib, entry.threads, entry.switches_per_request, entry.db_connections)),
         " | ".join(entry.reasons),
         " | ".join(entry.doubts),
         *_second(entry.second),

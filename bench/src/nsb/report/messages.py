@@ -69,6 +69,7 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "reason.needs_ncpu": ("it needs a run of profile ncpu", "ncpu 프로필 측정 필요"),
     "reason.no_contender": ("no such contender in the run", "측정 대상 없음"),
     "reason.no_scenario": ("no such scenario in the run", "시나리오 없음"),
+    "reason.no_figure": ("the run did not count it", "이 측정에는 그 값이 없음"),
     "reason.no_code": ("the code was not counted", "코드 집계 없음"),
     "reason_means.too_few_rounds": (
         "Fewer than five rounds count on both sides; below that nothing is decided.",
@@ -124,6 +125,10 @@ MESSAGES: dict[str, tuple[str, str]] = {
     ),
     "reason_means.no_contender": ("A contender that it names was not in this run.", "주장에 나오는 측정 대상이 이 측정에 없었습니다."),
     "reason_means.no_scenario": ("A scenario that it needs was not in this run.", "필요한 시나리오가 이 측정에 없었습니다."),
+    "reason_means.no_figure": (
+        "The run has these cells, but nobody counted what is asked for: it was made before that was counted, or in containers.",
+        "이 측정에 해당 셀은 있지만 묻는 값을 세지 않았습니다. 그 값을 세기 전의 측정이거나 컨테이너에서 한 측정입니다.",
+    ),
     "reason_means.no_code": (
         "The sizes of the sources were not counted for this run.",
         "이 측정에는 소스 코드의 크기를 센 결과가 없습니다.",
@@ -165,6 +170,7 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "metric.memory": ("memory per request in flight", "처리 중인 요청당 메모리"),
     "metric.memory_peak": ("peak memory", "최대 메모리"),
     "metric.threads": ("peak threads", "최대 스레드 수"),
+    "metric.switches": ("context switches per request", "요청당 컨텍스트 스위치"),
     "metric.ready_s": ("time until ready", "준비될 때까지 걸린 시간"),
     "metric.lines": ("lines of code", "코드 줄 수"),
     "metric.complexity": ("cyclomatic complexity", "순환 복잡도"),
@@ -181,6 +187,7 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "unit.ms": ("ms", "ms"),
     "unit.s": ("s", "초"),
     "unit.threads": ("threads", "스레드"),
+    "unit.switches/request": ("switches/request", "스위치/요청"),
     "unit.ratio": ("×", "배"),
     "unit.×": ("×", "배"),
     "unit.lines": ("lines", "줄"),

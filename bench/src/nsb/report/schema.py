@@ -165,6 +165,7 @@ COLUMNS: tuple[Column, ...] = (
     Column("cpu_us_upstream", "CPU of the upstream", f"For each request. {_MEDIAN}", "number", "µs/request"),
     Column("memory_mib", "peak memory", "Highest PSS of the process tree in any round that counts.", "number", "MiB"),
     Column("threads", "peak threads", "Highest number in any round that counts.", "nonNegativeInteger", "threads"),
+    Column("switches_per_request", "context switches", f"Of the service's threads, a request. {_MEDIAN}", "number", "switches/request"),
     Column("db_connections", "peak database connections", "Highest number in any round that counts.", "nonNegativeInteger", "connections"),
     Column("reasons", "reasons", "Why it is not valid, each check once with the rounds that it holds for.", "string", separator=" | "),
     Column("doubts", "doubts", "What may be doubted, each check once with the rounds that it holds for.", "string", separator=" | "),

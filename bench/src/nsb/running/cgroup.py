@@ -91,6 +91,10 @@ class Group:
             fallen_mib=0.0 if highest is None else max(0, highest - used) / MIB,
         )
 
+    def switches(self) -> None:
+        """No control group counts them."""
+        return
+
     def forget_peak(self) -> bool:
         """Version 1: for all readers, by root. Version 2: for this reader alone, from Linux 6.12 on, by root."""
         try:

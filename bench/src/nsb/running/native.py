@@ -328,6 +328,9 @@ class Meter:
         self.peak_mib = max(self.peak_mib, seen.pss_mib + (seen.fallen_mib if self._marked else 0.0))
         return seen.pss_mib, seen.threads
 
+    def service_switches(self) -> dict[tuple[int, int], int] | None:
+        return self._service.switches()
+
     def open(self) -> Edge:
         """The first edge; from here on the kernel marks the service's highest memory."""
         edge = self.edge()
@@ -788,6 +791,7 @@ class Runner:
         sleep_until(opens_s)
         first = meter.open()
         before = reader.later()
+        before_switches = meter.service_switches()
         before_counters = self.stage.database.counters() if slot.scenario.statements else None
         footprints = [meter.service_footprint()]
         ladder.climb(opens_s + timing.window_s / 2)
@@ -801,6 +805,7 @@ class Runner:
         edges = [] if not timing.whole else self._until_answered(generators[0], meter, slot.scenario)
         last = edges.pop() if edges else meter.edge()
         after = reader.later()
+        switched = _switched(before_switches, meter.service_switches())
         after_counters = self.stage.database.counters() if slot.scenario.statements else None
         footprints.append(meter.service_footprint())
         executed = None
@@ -810,8 +815,9 @@ class Runner:
         seen = tuple(footprints)
         told, later = ladder.readings(), tuple(edges)
         return Window(
-            first, middle, last, before(), after(), seen, connections, executed, meter.peak_mib, clients, told, ladder.uncollected, later
-        )
+            first, middle, last, before(), after(), seen, connections, executed, meter.peak_mib, clients, told, ladder.uncollected, later,
+            switched,
+        )  # fmt: skip
 
     @staticmethod
     def _until_answered(generator: Process, meter: Meter, scenario: Scenario) -> list[Edge]:
@@ -943,6 +949,7 @@ class Runner:
                 role: round(o.cpu_s[role] / load.requests * 1e6, 2) if role != "database" or o.database_known else None
                 for role in ("service", "generator", "database", "upstream")
             },
+            switches_per_request=None if window.switched is None else round(window.switched / load.requests, 4),
             halves=[
                 Half(requests=half.count, p50_ms=_ms(half.p50), service_cpu_s=round(cpu, 6))
                 for half, cpu in zip(load.halves, halves, strict=True)
@@ -985,6 +992,8 @@ class Window:
     uncollected: str | None = None
     later: tuple[Edge, ...] = ()
     """Of a load that is measured as a whole: read between `middle` and `last`."""
+    switched: int | None = None
+    """Context switches of the service's threads."""
 
     def until(self, at_s: float) -> Window:
         """The same with the first edge from then on (epoch s) as its last one."""
@@ -1015,6 +1024,11 @@ class Window:
             for edge, (pss, threads) in zip((self.first, self.middle, self.last), self.footprints, strict=True)
         ]
         return "".join(lines)
+
+
+def _switched(before: Mapping[tuple[int, int], int] | None, after: Mapping[tuple[int, int], int] | None) -> int | None:
+    """Of the threads that are there in the end, those that came meanwhile among them."""
+    return None if before is None or after is None else sum(count - before.get(thread, 0) for thread, count in after.items())
 
 
 def _pinnings(running: Running, scenario: Scenario, before: int = 0) -> int | None:

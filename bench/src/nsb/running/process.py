@@ -123,6 +123,9 @@ class Gauge(Protocol):
 
     def footprint(self) -> Footprint: ...
 
+    def switches(self) -> dict[tuple[int, int], int] | None:
+        """(process, thread) → context switches so far; None where nobody counts them."""
+
     def forget_peak(self) -> bool:
         """From now on the kernel marks the highest memory anew; False where that is not allowed."""
         ...
@@ -392,6 +395,21 @@ def footprint(pids: Sequence[int]) -> Footprint:
     return Footprint(kib / 1024, threads, fallen / 1024)
 
 
+def switches(pids: Sequence[int]) -> dict[tuple[int, int], int]:
+    """(process, thread) → its context switches so far, voluntary and not (proc(5)).
+
+    Threads that have ended are not in it: /proc keeps no sum of theirs, so it is for services whose threads stay.
+    """
+    found: dict[tuple[int, int], int] = {}
+    for pid in pids:
+        with contextlib.suppress(OSError):
+            for thread in Path(f"/proc/{pid}/task").iterdir():
+                with contextlib.suppress(OSError):
+                    told = (thread / "status").read_text().splitlines()
+                    found[pid, int(thread.name)] = sum(int(line.split()[1]) for line in told if "_ctxt_switches:" in line)
+    return found
+
+
 def forget_peak(pids: Sequence[int]) -> bool:
     """Sets the kernel's high-water mark of resident memory to what it is now (proc(5), clear_refs, 5); False where that is not allowed."""
     try:
@@ -413,6 +431,9 @@ class Tree:
 
     def footprint(self) -> Footprint:
         return footprint(self.pids)
+
+    def switches(self) -> dict[tuple[int, int], int]:
+        return switches(self.pids)
 
     def forget_peak(self) -> bool:
         return forget_peak(self.pids)
