@@ -68,7 +68,8 @@ def cell(round_: int, contender: str, scenario: str, **more: Any) -> Cell:
         "status": "valid", "window_s": 2.0, "requests": int(2000 / size), "throughput_rps": 1000 / size, "limit": "cpu",
         "latency_ms": Latency(p50=size, p90=2 * size, p99=None, max=9.0), "raw": f"k6/{round_:02}-{scenario}-{contender}.json",
         "cpu_us_per_request": {"service": 100 * size, "generator": 40.0, "database": 0.0, "upstream": 0.0}, "memory_peak_mib": 10 * size,
-        "threads_peak": 4, "halves": [Half(requests=int(1000 / size), p50_ms=size, service_cpu_s=0.1)] * 2,
+        "threads_peak": 4, "switches_per_request": 3 * size,
+        "halves": [Half(requests=int(1000 / size), p50_ms=size, service_cpu_s=0.1)] * 2,
     }  # fmt: skip
     return Cell(**{**data, **more})
 
@@ -173,6 +174,18 @@ class Parsed(HTMLParser):
     def handle_data(self, data: str) -> None:
         if self._in_script:
             self.scripts[-1] += data
+
+
+# --- context switches --------------------------------------------------------------------------------------------------------------
+
+
+def test_context_switches_are_a_table_where_the_rate_is_the_same_for_all_and_absent_where_nobody_counted_them(text: str) -> None:
+    heading, found = messages.text("heading.switches", "en"), text[text.index("<main") :]
+    assert found.count(f"{heading}</span>") >= 1
+    part = found[found.index(f"{heading}</span>") :]
+    assert re.findall(r'<tr><th scope="row">([a-z-]+)</th>', part[: part.index("</table>")]) == ["cost"]
+    uncounted = [one.model_copy(update={"switches_per_request": None}) for one in cells()]
+    assert f"{heading}</span>" not in sparse(RUN, uncounted)
 
 
 # --- words -------------------------------------------------------------------------------------------------------------------------

@@ -108,6 +108,15 @@ class Footprint(Frozen):
     db_connections: Span | None
 
 
+class Switched(Frozen):
+    """Context switches of a service's threads for each request, in a scenario in which all get the same rate."""
+
+    contender: str
+    scenario: str
+    a_request: Span | None
+    """None where nobody counted them, or one round shows no spread."""
+
+
 class Table(Frozen):
     profile: str
     tier: str
@@ -129,6 +138,8 @@ class Table(Frozen):
     """Whether memory of JVMs was read after a full collection; False too where no JVM's was read."""
     idle: list[Idle]
     """What connections cost that are only open; empty for a run that held none."""
+    switched: list[Switched]
+    """Empty where no figure could be told."""
 
     def entry(self, contender: str, scenario: str) -> Entry:
         return next(e for e in self.entries if e.contender == contender and e.scenario == scenario)
@@ -177,7 +188,24 @@ def make(run: dict[str, Any], cells: Iterable[Cell], starts: Sequence[Start] = (
         startups=summed(starts, plan["contenders"]),
         collected=any(reading.collected_s is not None for cell in final for reading in cell.ladder),
         idle=idle(final, plan["contenders"]),
+        switched=_switched(final, plan),
     )
+
+
+def _switched(cells: Sequence[Cell], plan: dict[str, Any]) -> list[Switched]:
+    """Of the rates alone: under a load as heavy as it can be, switches for each request tell of the load. Nor of ladders, which collect."""
+    valid = [c for c in cells if c.status == "valid" and plan["models"][c.scenario] == "open" and not c.ladder]
+    found = [
+        Switched(
+            contender=contender,
+            scenario=scenario,
+            a_request=span([c.switches_per_request for c in own if c.switches_per_request is not None]),
+        )
+        for scenario in plan["scenarios"]
+        for contender in plan["contenders"]
+        if (own := [cell for cell in valid if (cell.contender, cell.scenario) == (contender, scenario)])
+    ]
+    return found if any(each.a_request for each in found) else []
 
 
 def _footprint(contender: str, cells: Sequence[Cell]) -> Footprint:

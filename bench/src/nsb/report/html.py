@@ -28,7 +28,7 @@ from nsb.claims import Article, Dominance, Judgement, Verdict
 from nsb.model import Cell
 from nsb.report import claims as verdicts
 from nsb.report import controls as control_words
-from nsb.report import html_claims, html_strips, html_table, html_words, idle, messages, words
+from nsb.report import html_claims, html_strips, html_table, html_words, idle, messages, switches, words
 from nsb.report.blog import again
 from nsb.report.charts import Chart
 from nsb.report.html_data import data
@@ -64,6 +64,7 @@ def page(
         repeated={chart.article: chart for chart in charts if chart.article is not None},
         controls=[control for control in beside if control.verdict.value is not None],
         control_sentences=[html_words.both(control_words.told(summary)) for summary in controls.summaries(beside)],
+        switches=switches.rows(table),
         facts=list(_facts(run)),
         settings=_settings(run, table.contenders),
         again=again(run),

@@ -10,7 +10,7 @@ from nsb.analysis.table import Entry, Second, Table
 from nsb.claims import Judgement
 from nsb.report import claims as verdicts
 from nsb.report import controls as controls_
-from nsb.report import fairness, idle, starts, words
+from nsb.report import fairness, idle, starts, switches, words
 from nsb.report.messages import Language
 
 
@@ -42,6 +42,7 @@ def page(table: Table, run: dict[str, Any], controls: Sequence[Control] = ()) ->
         "\n".join(f"{line}  " for line in words.legend(table)) + "\n",
         "## Cost and footprint\n",
         _footprint(table),
+        *switches.section(table),
         *idle.section(table.idle),
         *starts.section(table.startups),
         *([controls_.section(controls)] if controls else []),

@@ -383,6 +383,7 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "heading.startup": ("Start-up and footprint", "기동과 자원 사용량"),
     "heading.footprint": ("Footprint", "자원 사용량"),
     "heading.idle": ("Connections that are only open", "열려 있기만 한 연결"),
+    "heading.switches": ("Context switches for each request", "요청당 컨텍스트 스위치"),
     "heading.how": ("How the run was made", "측정 방법"),
     "heading.versions": ("Versions", "버전"),
     "heading.controls": ("Controls", "대조군"),
@@ -668,12 +669,21 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "page.idle_hint": (
         "What each silent connection takes: process is the slope of the service's memory over their number with its 95 % interval, kernel "
         "that of the machine's slabs and TCP buffers, for both ends of a connection. CPU is the service's, beside the other requests (100 "
-        "a second), before the first connection and with all of them. In its brackets and the median's: of up to four values the least and "
-        "the greatest, from five on the 95 % interval of the geometric mean.",
+        "a second), before the first connection and with all of them, a minute at most later: a JVM that still compiles uses more at "
+        "first, so compare contenders within a column, not its two columns. In the brackets of CPU and median: of up to four values the "
+        "least and the greatest, from five on the 95 % interval of the geometric mean.",
         "아무것도 주고받지 않는 연결 하나가 차지하는 양입니다. 프로세스는 연결 수에 따른 서비스 메모리의 기울기와 그 95% 구간이고, "
         "커널은 머신의 슬랩과 TCP 버퍼가 늘어난 기울기로 연결의 양쪽 끝을 모두 셉니다. CPU는 초당 100건의 다른 요청을 처리하면서 "
-        "서비스가 쓴 양으로, 연결이 하나도 없을 때와 모두 열렸을 때입니다. CPU와 p50의 괄호 안은 값이 네 개까지면 최솟값과 최댓값, "
+        "서비스가 쓴 양으로, 연결이 하나도 없을 때와 모두 열렸을 때입니다. 앞쪽은 JVM이 아직 컴파일하는 중이라 더 클 수 있으니 "
+        "두 열끼리가 아니라 같은 열 안에서 측정 대상끼리 비교해야 합니다. CPU와 p50의 괄호 안은 값이 네 개까지면 최솟값과 최댓값, "
         "다섯 개부터는 기하평균의 95% 구간입니다.",
+    ),
+    "page.switches_hint": (
+        "Voluntary and involuntary, of all threads of the service, in the scenarios in which everybody gets the same rate. Threads that "
+        "ended meanwhile are not in it. Of up to four rounds the median with the least and the greatest, from five on the geometric mean "
+        "with its 95 % t interval.",
+        "모든 측정 대상이 같은 요청률을 받는 시나리오에서, 서비스의 모든 스레드에 일어난 자발적·비자발적 스위치를 요청 수로 나눈 값입니다. "
+        "측정 도중 끝난 스레드의 몫은 빠집니다. 네 라운드까지는 중앙값과 최솟값–최댓값, 다섯 라운드부터는 기하평균과 95% t 구간입니다.",
     ),
     "page.footprint_hint": (
         "The highest of each round over all its scenarios, then over the rounds: median with the range, from five rounds on the "
