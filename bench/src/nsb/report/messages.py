@@ -420,7 +420,7 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "head.idle_kernel": ("kernel, KiB each", "커널, 연결당 KiB"),
     "head.idle_cpu_none": ("CPU with none, ms/s", "연결 없을 때 CPU, ms/초"),
     "head.idle_cpu_most": ("CPU with all, ms/s", "모두 열렸을 때 CPU, ms/초"),
-    "head.idle_p50": ("p50 of the other requests, ms", "다른 요청의 p50, ms"),
+    "head.idle_p50": ("p50 of the others, ms", "다른 요청의 p50, ms"),
     "head.ready": ("ready, s", "준비, 초"),
     "head.pool": ("pool open, s", "풀 열림, 초"),
     "head.start_cpu": ("CPU until ready, s", "준비까지 CPU, 초"),
