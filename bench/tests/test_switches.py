@@ -1,7 +1,8 @@
-"""Context switches as a table: which cells it tells of, and what it leaves out."""
+"""Context switches: read before an edge, not after it; and as a table: which cells it tells of, and what it leaves out."""
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -9,6 +10,8 @@ import pytest
 from nsb.analysis.table import Table, make
 from nsb.model import Cell, Reading
 from nsb.report import switches
+from nsb.running import native
+from nsb.running.native import Meter
 
 PLAN = {
     "tier": "standard", "profile": "1cpu", "rounds": 3, "contenders": ["go", "rust", "go-twin"], "controls": {"go-twin": {"of": "go"}},
@@ -54,3 +57,50 @@ def test_what_does_not_compare_or_was_not_counted_is_not_told(left_out: dict[str
 
 def test_one_round_shows_no_spread_and_gives_no_figure() -> None:
     assert switches.section(made([cell(1, "go", 3.0), cell(1, "rust", 2.0)])) == []
+
+
+# --- when they are read -----------------------------------------------------------------------------------------------------------
+
+
+class Clock:
+    """Time that passes only where somebody waits or reads."""
+
+    def __init__(self) -> None:
+        self.now_s = 100.0
+
+    def time(self) -> float:
+        return self.now_s
+
+    monotonic = time
+
+    def sleep(self, seconds: float) -> None:
+        self.now_s += seconds
+
+
+def test_a_reading_of_many_threads_is_over_when_the_edge_comes(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock, read_at = Clock(), []
+
+    def read() -> dict[tuple[int, int], int]:
+        read_at.append(clock.now_s)
+        clock.sleep(0.1)
+        return {(1, thread): thread for thread in range(3000)}
+
+    monkeypatch.setattr(native, "time", clock)
+    gauge = SimpleNamespace(switches=read)
+    meter = Meter(
+        SimpleNamespace(database_gauge=lambda: None, upstream=SimpleNamespace(gauge=lambda: None)),  # type: ignore[arg-type]
+        SimpleNamespace(process=SimpleNamespace(gauge=lambda: gauge)),  # type: ignore[arg-type]
+        [],
+    )
+    for edge_s in (102.0, 106.0):
+        assert meter.switches_until(edge_s) is not None
+        assert read_at[-1] < clock.now_s < edge_s
+        assert edge_s - read_at[-1] == pytest.approx(native.SWITCHES_SLACK * 0.1)
+    assert len(read_at) == 3, "the first is timed, to know how long one takes"
+
+
+def test_a_thread_that_came_counts_and_one_that_went_does_not() -> None:
+    before, after = {(1, 1): 10, (1, 2): 7}, {(1, 1): 15, (1, 3): 4}
+    assert native._switched(before, after) == 5 + 4
+    assert native._switched(None, after) is None
+    assert native._switched(before, None) is None

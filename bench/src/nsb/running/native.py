@@ -61,6 +61,8 @@ DRAIN_S = 5.0
 """How long the requests under way may take when the load has ended (s)."""
 EDGE_EVERY_S, EDGE_EVERY = 0.1, 0.01
 """How often counters are read while the last answer of a whole load is waited for: seconds, and a share of what it has taken so far."""
+SWITCHES_SLACK = 1.5
+"""So many times what a reading of context switches has taken before is left for the next one."""
 STATS_S = 1.0
 """How long a window's edge waits for /stats: a service whose threads are all taken cannot answer (s)."""
 HOLDER_END_S = 30.0
@@ -303,6 +305,7 @@ class Meter:
         self._upstream = stage.upstream.gauge()
         self._marked = False
         self._opened_cpu_s = 0.0
+        self._switches_take_s: float | None = None
         self.peak_mib = 0.0
         """The service's highest memory so far: of the readings, and of the time between them where the kernel marks it
         (several processes: the sum of their peaks)."""
@@ -328,7 +331,14 @@ class Meter:
         self.peak_mib = max(self.peak_mib, seen.pss_mib + (seen.fallen_mib if self._marked else 0.0))
         return seen.pss_mib, seen.threads
 
-    def service_switches(self) -> dict[tuple[int, int], int] | None:
+    def switches_until(self, edge_s: float) -> dict[tuple[int, int], int] | None:
+        """Read so that it is over at that edge (epoch s). 3000 threads take a tenth of a second: after the first edge it would hold up
+        what is read there, after the last one the load is over."""
+        if self._switches_take_s is None:
+            began = time.monotonic()
+            self._service.switches()
+            self._switches_take_s = time.monotonic() - began
+        sleep_until(edge_s - SWITCHES_SLACK * self._switches_take_s)
         return self._service.switches()
 
     def open(self) -> Edge:
@@ -788,10 +798,10 @@ class Runner:
         meter = Meter(self.stage, running, generators)  # finding the processes takes milliseconds: not at the edge
         times = [(opens_s + at_s, users) for at_s, users in reading_times(slot.scenario, timing)]
         ladder = Ladder(reader, meter, times, slot.scenario.held is not None, opens_s, jvm)
+        before_switches = meter.switches_until(opens_s)
         sleep_until(opens_s)
         first = meter.open()
         before = reader.later()
-        before_switches = meter.service_switches()
         before_counters = self.stage.database.counters() if slot.scenario.statements else None
         footprints = [meter.service_footprint()]
         ladder.climb(opens_s + timing.window_s / 2)
@@ -801,13 +811,15 @@ class Runner:
         connections = self.stage.database.connections(running.contender.id)
         clients = established(running.port)
         ladder.climb(opens_s + timing.window_s)
+        after_switches = None if timing.whole else meter.switches_until(opens_s + timing.window_s)
         sleep_until(opens_s + timing.window_s)
         edges = [] if not timing.whole else self._until_answered(generators[0], meter, slot.scenario)
         last = edges.pop() if edges else meter.edge()
         after = reader.later()
-        switched = _switched(before_switches, meter.service_switches())
         after_counters = self.stage.database.counters() if slot.scenario.statements else None
         footprints.append(meter.service_footprint())
+        if timing.whole:  # nothing comes any more
+            after_switches = meter.switches_until(last.at_s)
         executed = None
         if before_counters is not None and after_counters is not None:
             # Questions count one per statement, prepared or text, and none for a prepare or a ping, on MySQL and MariaDB alike.
@@ -816,7 +828,7 @@ class Runner:
         told, later = ladder.readings(), tuple(edges)
         return Window(
             first, middle, last, before(), after(), seen, connections, executed, meter.peak_mib, clients, told, ladder.uncollected, later,
-            switched,
+            _switched(before_switches, after_switches),
         )  # fmt: skip
 
     @staticmethod
