@@ -194,14 +194,15 @@ def make(run: dict[str, Any], cells: Iterable[Cell], starts: Sequence[Start] = (
 
 def _switched(cells: Sequence[Cell], plan: dict[str, Any]) -> list[Switched]:
     """Of the rates alone: under a load as heavy as it can be, switches for each request tell of the load. Nor of ladders, which collect."""
-    valid = [c for c in cells if c.status == "valid" and plan["models"][c.scenario] == "open" and not c.ladder]
+    rates = [scenario for scenario in plan["scenarios"] if plan["models"][scenario] == "open"]
+    valid = [cell for cell in cells if cell.status == "valid" and not cell.ladder]
     found = [
         Switched(
             contender=contender,
             scenario=scenario,
             a_request=span([c.switches_per_request for c in own if c.switches_per_request is not None]),
         )
-        for scenario in plan["scenarios"]
+        for scenario in rates
         for contender in plan["contenders"]
         if (own := [cell for cell in valid if (cell.contender, cell.scenario) == (contender, scenario)])
     ]
