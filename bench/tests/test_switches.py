@@ -37,6 +37,12 @@ def test_each_rate_is_a_row_with_the_middle_and_the_range_of_its_rounds() -> Non
     assert grid.splitlines()[0] == "| | go | rust |"
 
 
+def test_a_figure_with_doubts_in_a_third_of_its_rounds_is_marked() -> None:
+    doubted = {1: ["V8 unsteady"], 2: [], 3: []}
+    table = made([cell(n, "go", 3.0, doubts=doubted[n]) for n in doubted] + [cell(n, "rust", 1.0) for n in doubted])
+    assert switches.rows(table) == [("rate", ["3.00? (3.00–3.00)", "1.00 (1.00–1.00)"])]
+
+
 @pytest.mark.parametrize(
     "left_out",
     [

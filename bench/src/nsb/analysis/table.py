@@ -115,6 +115,8 @@ class Switched(Frozen):
     scenario: str
     a_request: Span | None
     """None where nobody counted them, or one round shows no spread."""
+    doubtful: bool
+    """Whether the figure is marked, as in an entry."""
 
 
 class Table(Frozen):
@@ -201,6 +203,7 @@ def _switched(cells: Sequence[Cell], plan: dict[str, Any]) -> list[Switched]:
             contender=contender,
             scenario=scenario,
             a_request=span([c.switches_per_request for c in own if c.switches_per_request is not None]),
+            doubtful=_doubtful([cell.doubts for cell in own]),
         )
         for scenario in rates
         for contender in plan["contenders"]

@@ -681,9 +681,10 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "page.switches_hint": (
         "Voluntary and involuntary, of all threads of the service, in the scenarios in which everybody gets the same rate. Threads that "
         "ended meanwhile are not in it. Of up to four rounds the median with the least and the greatest, from five on the geometric mean "
-        "with its 95 % t interval.",
+        "with its 95 % t interval. ? doubts in a third of the rounds or more.",
         "모든 측정 대상이 같은 요청률을 받는 시나리오에서, 서비스의 모든 스레드에 일어난 자발적·비자발적 스위치를 요청 수로 나눈 값입니다. "
-        "측정 도중 끝난 스레드의 몫은 빠집니다. 네 라운드까지는 중앙값과 최솟값–최댓값, 다섯 라운드부터는 기하평균과 95% t 구간입니다.",
+        "측정 도중 끝난 스레드의 몫은 빠집니다. 네 라운드까지는 중앙값과 최솟값–최댓값, 다섯 라운드부터는 기하평균과 95% t 구간입니다. "
+        "?는 라운드의 3분의 1 이상에 의심스러운 점이 있다는 뜻입니다.",
     ),
     "page.footprint_hint": (
         "The highest of each round over all its scenarios, then over the rounds: median with the range, from five rounds on the "

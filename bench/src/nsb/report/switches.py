@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from nsb.analysis.table import Table
+from nsb.analysis.table import Switched, Table
 from nsb.report import words
 from nsb.report.messages import text
 
@@ -20,7 +20,12 @@ def section(table: Table) -> list[str]:
 
 
 def rows(table: Table) -> list[tuple[str, list[str]]]:
-    """Scenario and, for each contender of the table, `5.51 (5.20–5.83)`, or `–` where nothing can be told."""
-    told = {(each.scenario, each.contender): each.a_request for each in table.switched}
+    """Scenario and, for each contender of the table, `5.51? (5.20–5.83)` with the mark of doubts, or `–` where nothing can be told."""
+    told = {(each.scenario, each.contender): each for each in table.switched}
     shown = [scenario for scenario in table.scenarios if any((scenario, contender) in told for contender in table.contenders)]
-    return [(scenario, [words.span(told.get((scenario, contender))) for contender in table.contenders]) for scenario in shown]
+    return [(scenario, [_cell(told.get((scenario, contender))) for contender in table.contenders]) for scenario in shown]
+
+
+def _cell(found: Switched | None) -> str:
+    figure = words.span(found.a_request if found else None)
+    return figure.replace(" ", "? ", 1) if found and found.doubtful else figure
