@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pytest
 
 from nsb.analysis import table
@@ -33,11 +35,13 @@ def ladder(process_kib: float, kernel_kib: float | None, cpu_ms: dict[int, float
     return readings
 
 
-def cell(round_: int, readings: list[Reading], contender: str = "go", scenario: str = "idle", status: str = "valid") -> Cell:
+def cell(
+    round_: int, readings: list[Reading], contender: str = "go", scenario: str = "idle", status: str = "valid", doubts: Sequence[str] = ()
+) -> Cell:
     return Cell.model_validate(
         {
             "round": round_, "contender": contender, "scenario": scenario, "profile": "1cpu", "model": "open", "status": status,
-            "ladder": readings, "latency_ms": Latency(p50=1.0 + round_ / 10, p90=2.0, p99=None, max=None),
+            "doubts": list(doubts), "ladder": readings, "latency_ms": Latency(p50=1.0 + round_ / 10, p90=2.0, p99=None, max=None),
         }
     )  # fmt: skip
 
@@ -85,6 +89,22 @@ def test_a_slope_that_cannot_be_told_is_a_bound() -> None:
     assert found.process is not None
     assert found.process.bound
     assert shown.slopes(found.process).startswith("≤")
+
+
+def test_figures_with_doubts_in_a_third_of_their_rounds_are_marked() -> None:
+    rounds = {1: ["V7 others used the machine"], 2: [], 3: []}
+    (doubted,) = idle([cell(n, ladder(27.0, None), doubts=doubts) for n, doubts in rounds.items()], ["go"])
+    assert shown.columns(doubted) == [
+        "3",
+        "10,000",
+        "27.0? (27.0–27.0)",
+        "–",
+        "20.0? (20.0–20.0)",
+        "20.0? (20.0–20.0)",
+        "1.20? (1.10–1.30)",
+    ]
+    (clear,) = idle([cell(n, ladder(27.0, None)) for n in rounds], ["go"])
+    assert not any("?" in column for column in shown.columns(clear))
 
 
 def test_the_page_has_a_row_for_each_contender_and_no_number_of_one_round_without_spread() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 
+from nsb.analysis.doubts import doubtful
 from nsb.analysis.growth import climb, over_rounds
 from nsb.analysis.starts import Span, span
 from nsb.model import HELD_LEVEL_S, HELD_READ_AT, Cell, Frozen, Reading
@@ -40,6 +41,8 @@ class Idle(Frozen):
     """The same with most connections."""
     p50_ms: Span | None
     """Median of the requests beside them, over all levels."""
+    doubtful: bool
+    """Whether the figures are marked, as in an entry."""
 
 
 def idle(cells: Sequence[Cell], contenders: Sequence[str]) -> list[Idle]:
@@ -69,6 +72,7 @@ def _idle(contender: str, scenario: str, cells: Sequence[Cell]) -> Idle:
         cpu_none=cpu(levels[0]),
         cpu_most=cpu(levels[-1]),
         p50_ms=span([cell.latency_ms.p50 for cell in cells if cell.latency_ms is not None and cell.latency_ms.p50 is not None]),
+        doubtful=doubtful([cell.doubts for cell in cells]),
     )
 
 

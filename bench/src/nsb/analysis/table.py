@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict
 from typing import Any, Literal
 
+from nsb.analysis.doubts import doubtful
 from nsb.analysis.fairness import statements_per_request
 from nsb.analysis.growth import over_rounds
 from nsb.analysis.idle import Idle, idle
@@ -21,10 +22,6 @@ UNITS: dict[Headline, str] = {
     "p99": "p99 ms",
     "memory": "KiB/request",
 }
-
-
-DOUBTFUL = 1 / 3
-"""Share of the rounds with a doubt from which on a figure is marked; every single doubt is listed beside the table."""
 
 
 class Figure(Frozen):
@@ -57,7 +54,7 @@ class Second(Frozen):
     reasons: list[str]
     doubts: list[str]
     doubtful: bool
-    """Whether the figure is marked: rounds are missing from it, or DOUBTFUL of them have a doubt."""
+    """Whether the figure is marked: rounds are missing from it, or `doubts.DOUBTFUL` of them have a doubt."""
 
 
 class Entry(Frozen):
@@ -78,7 +75,7 @@ class Entry(Frozen):
     reasons: list[str]
     doubts: list[str]
     doubtful: bool
-    """Whether the figure is marked: rounds are missing from it, or DOUBTFUL of them have a doubt."""
+    """Whether the figure is marked: rounds are missing from it, or `doubts.DOUBTFUL` of them have a doubt."""
     throughput_rps: float | None
     p50_ms: float | None
     p90_ms: float | None
@@ -203,7 +200,7 @@ def _switched(cells: Sequence[Cell], plan: dict[str, Any]) -> list[Switched]:
             contender=contender,
             scenario=scenario,
             a_request=span([c.switches_per_request for c in own if c.switches_per_request is not None]),
-            doubtful=_doubtful([cell.doubts for cell in own]),
+            doubtful=doubtful([cell.doubts for cell in own]),
         )
         for scenario in rates
         for contender in plan["contenders"]
@@ -236,7 +233,7 @@ def _entry(contender: str, scenario: str, headline: Headline, model: Literal["op
     status: Status | Literal["missing"] = counted[0].status if counted else cells[-1].status if cells else "missing"
     limits = [cell.limit for cell in counted]
     doubts = _summed([cell.doubts for cell in counted])
-    doubtful = _doubtful([cell.doubts for cell in counted])
+    marked = doubtful([cell.doubts for cell in counted])
     if valid and censored:
         doubts.append(f"{len(censored)} of {len(cells)} rounds gave a bound only and are not in the figure")
     lost = [cell for cell in cells if not cell.counts]
@@ -246,7 +243,7 @@ def _entry(contender: str, scenario: str, headline: Headline, model: Literal["op
         headline = "throughput"  # at another rate neither latency nor CPU per request compares: what it reached does
     figure = _figure(counted, headline)
     if figure is not None and figure.bound:
-        doubtful = True
+        marked = True
         doubts.append("memory grew too little to tell from the heap's own swings: the figure is the upper end of its spread")
     shown = counted or cells
     return Entry(
@@ -262,7 +259,7 @@ def _entry(contender: str, scenario: str, headline: Headline, model: Literal["op
         rounds_measured=len(cells),
         reasons=_summed([cell.reasons for cell in shown]),
         doubts=doubts,
-        doubtful=doubtful or len(counted) < len(cells),
+        doubtful=marked or len(counted) < len(cells),
         throughput_rps=_median([c.throughput_rps for c in counted]),
         p50_ms=_median([c.latency_ms.p50 for c in counted]),
         p90_ms=_median([c.latency_ms.p90 for c in counted]),
@@ -299,12 +296,8 @@ def _second(measured: Sequence[SecondFigure], rounds: int) -> Second | None:
         rounds_measured=rounds,
         reasons=_summed([one.reasons for one in shown]),
         doubts=doubts,
-        doubtful=_doubtful([one.doubts for one in counted]) or len(counted) < len(measured),
+        doubtful=doubtful([one.doubts for one in counted]) or len(counted) < len(measured),
     )
-
-
-def _doubtful(doubts: Sequence[Sequence[str]]) -> bool:
-    return bool(doubts) and sum(bool(each) for each in doubts) >= DOUBTFUL * len(doubts)
 
 
 def _figure(cells: Sequence[Cell], headline: Headline) -> Figure | None:

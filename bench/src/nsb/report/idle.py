@@ -26,11 +26,11 @@ def slopes(found: Slopes | None) -> str:
 
 
 def columns(each: Idle) -> list[str]:
-    """In the order of HEADS."""
-    return [
-        str(each.rounds), f"{each.most:,}", slopes(each.process), slopes(each.kernel),
-        words.span(each.cpu_none), words.span(each.cpu_most), words.span(each.p50_ms),
+    """In the order of HEADS; the figures with the mark of doubts."""
+    figures = [
+        slopes(each.process), slopes(each.kernel), words.span(each.cpu_none), words.span(each.cpu_most), words.span(each.p50_ms),
     ]  # fmt: skip
+    return [str(each.rounds), f"{each.most:,}", *(words.marked(figure, each.doubtful) for figure in figures)]
 
 
 HEADS = ("rounds", "idle_most", "idle_process", "idle_kernel", "idle_cpu_none", "idle_cpu_most", "idle_p50")

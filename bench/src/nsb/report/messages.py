@@ -671,12 +671,12 @@ MESSAGES: dict[str, tuple[str, str]] = {
         "that of the machine's slabs and TCP buffers, for both ends of a connection. CPU is the service's, beside the other requests (100 "
         "a second), before the first connection and with all of them, a minute at most later: a JVM that still compiles uses more at "
         "first, so compare contenders within a column, not its two columns. In the brackets of CPU and median: of up to four values the "
-        "least and the greatest, from five on the 95 % interval of the geometric mean.",
+        "least and the greatest, from five on the 95 % interval of the geometric mean. ? doubts in a third of the rounds or more.",
         "아무것도 주고받지 않는 연결 하나가 차지하는 양입니다. 프로세스는 연결 수에 따른 서비스 메모리의 기울기와 그 95% 구간이고, "
         "커널은 머신의 슬랩과 TCP 버퍼가 늘어난 기울기로 연결의 양쪽 끝을 모두 셉니다. CPU는 초당 100건의 다른 요청을 처리하면서 "
         "서비스가 쓴 양으로, 연결이 하나도 없을 때와 모두 열렸을 때입니다. 앞쪽은 JVM이 아직 컴파일하는 중이라 더 클 수 있으니 "
         "두 열끼리가 아니라 같은 열 안에서 측정 대상끼리 비교해야 합니다. CPU와 p50의 괄호 안은 값이 네 개까지면 최솟값과 최댓값, "
-        "다섯 개부터는 기하평균의 95% 구간입니다.",
+        "다섯 개부터는 기하평균의 95% 구간입니다. ?는 라운드의 3분의 1 이상에 의심스러운 점이 있다는 뜻입니다.",
     ),
     "page.switches_hint": (
         "Voluntary and involuntary, of all threads of the service, in the scenarios in which everybody gets the same rate. Threads that "

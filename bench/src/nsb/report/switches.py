@@ -27,5 +27,4 @@ def rows(table: Table) -> list[tuple[str, list[str]]]:
 
 
 def _cell(found: Switched | None) -> str:
-    figure = words.span(found.a_request if found else None)
-    return figure.replace(" ", "? ", 1) if found and found.doubtful else figure
+    return words.marked(words.span(found.a_request), found.doubtful) if found else words.span(None)

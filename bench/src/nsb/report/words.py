@@ -91,6 +91,12 @@ def span(found: Span | None) -> str:
     return "–" if found is None else f"{number(found.value)} ({number(found.low)}–{number(found.high)})"
 
 
+def marked(figure: str, doubtful: bool) -> str:
+    """`410? (357–431)` where its rounds have doubts; `–` stays as it is."""
+    value, _, spread = figure.partition(" ")
+    return figure if not doubtful or figure == "–" else f"{value}? {spread}".strip()
+
+
 def spans(found: Iterable[Span | None]) -> str:
     """What the brackets of those spans hold."""
     says = {
