@@ -159,6 +159,28 @@ def test_nothing_full_makes_a_bound_without_a_name() -> None:
     assert (judgement.status, judgement.limit) == ("censored", None)
 
 
+@pytest.mark.parametrize(
+    ("changes", "limit", "doubts"),
+    [
+        ({}, "loop", []),
+        ({"blocked_by": None}, None, []),  # it has no event loops
+        ({"workers": 2}, None, []),  # a loop for each core: then the cores are the limit
+        ({"cpu_s": {"service": 8.5}}, None, []),
+        ({"cpu_s": {"service": 11.6}}, "loop", ["V6 threads beside the event loops used CPU too: the capacity may be higher"]),
+        ({"cpu_s": {"service": 9.9, "generator": 17.0}}, "loop", ["V6 the generator was nearly full too: the capacity may be higher"]),
+        ({"cpu_s": {"service": 18.5}}, "cpu", []),
+    ],
+)
+def test_one_loop_on_two_cores_is_full_when_it_uses_one(changes: dict[str, Any], limit: str | None, doubts: list[str]) -> None:
+    usual = {"workers": 1, "blocked_by": "loop", "cpu_s": {"service": 9.9, "generator": 6.0}}
+    cores = {"service": 2, "generator": 2, "database": 2, "upstream": 2, "machine": 4}
+    judgement = judge(closed_cell(80000, 64, 0.0, cores=cores, **{**usual, **changes}))
+    assert judgement.limit == limit
+    assert judgement.status == ("valid" if limit else "censored")
+    assert [doubt for doubt in judgement.doubts if doubt.startswith("V6")] == doubts
+    assert judgement.may_be_more == ("generator" in "".join(doubts))
+
+
 def test_a_blocked_loop_is_named_only_for_those_that_have_one() -> None:
     changes = {"hold_s": 0.01, "holds": "loop", "requests": 200, "rate": 150, "started": 300, "dropped": 10}
     assert judge(open_cell(blocked_by="loop", **changes)).limit == "loop"

@@ -19,6 +19,8 @@ FULL = 0.90
 GENERATOR_FULL = 0.80
 QUEUED = 1.5
 """An answer that takes this many times its hold has waited for something besides."""
+LOOPS_MORE = 0.05
+"""Event loops may seem to use this share more CPU than they can: what is beyond was other threads' surely."""
 STATEMENTS = "statements per request"
 """By these words a reason of V9 says that there were too many or too few."""
 
@@ -112,7 +114,7 @@ class Judgement:
     def may_be_more(self) -> bool:
         """Whether a cheaper generator may come to more: in a closed cell it was the limit, or was full beside the service's CPU, which is
         dearer where answers come one by one to a generator that is late."""
-        return self.generator_full and self.limit in ("generator", "cpu") and self.status in ("valid", "censored")
+        return self.generator_full and self.limit in ("generator", "cpu", "loop") and self.status in ("valid", "censored")
 
     @property
     def reasons(self) -> list[str]:
@@ -239,6 +241,8 @@ def full_stations(o: Observation, load: Load) -> list[Limit]:
         full.append(o.blocked_by)
     if use("service") >= FULL:
         full.append("cpu")
+    if _loops_use(o) >= FULL and "loop" not in full:
+        full.append("loop")
     if any(busy / threads >= least for busy, threads in _threads(o, occupied)):
         full.append("threads")
     if use("upstream") >= FULL:
@@ -265,6 +269,13 @@ def _workers_blocked(o: Observation, load: Load, occupied: float, cpu: float) ->
         return (occupied + o.cpu_s.get("service", 0.0) / o.window_s) / o.workers >= FULL
     queued = (load.service.mean or 0.0) / 1000 >= QUEUED * o.hold_s
     return occupied / o.workers >= FULL - burst_tolerance(o) and cpu < FULL and queued
+
+
+def _loops_use(o: Observation) -> float:
+    """CPU that the service used ÷ what its event loops can use, of a contender with fewer of them than cores: those can never be full.
+    0 for all others. Above 1 threads beside the loops worked, too."""
+    fewer = o.blocked_by == "loop" and o.workers < o.cores["service"]
+    return o.cpu_s.get("service", 0.0) / (o.window_s * o.workers) if fewer else 0.0
 
 
 def _threads(o: Observation, occupied: float) -> Iterator[tuple[float, int]]:
@@ -383,8 +394,12 @@ def held_back(o: Observation, full: list[Limit]) -> Check:
         return _check("V6", "censored", "no station was full: the figure is a lower bound", **inputs)
     if full[0] in ("generator", "upstream", "database"):
         return _check("V6", "censored", f"held back by the {full[0]}: the figure is a lower bound", **inputs)
+    loops = _loops_use(o)
     if full[0] == "cpu" and "generator" in full and inputs["service_use"] < 0.97:
         return _check("V6", "doubt", "the generator was nearly full too: the capacity may be higher", limit=full[0], **inputs)
+    if full[0] == "loop" and loops >= FULL and ("generator" in full or loops > 1 + LOOPS_MORE):
+        beside = "the generator was nearly full too" if "generator" in full else "threads beside the event loops used CPU too"
+        return _check("V6", "doubt", f"{beside}: the capacity may be higher", limit=full[0], loops_use=loops, **inputs)
     return _check("V6", "ok", "", limit=full[0], **inputs)
 
 
