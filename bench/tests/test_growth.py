@@ -13,7 +13,7 @@ from conftest import closed_cell, open_cell
 from nsb.analysis import growth, table
 from nsb.analysis.growth import Climb, climb, over_rounds
 from nsb.analysis.validity import Held, Observation, Stats, judge
-from nsb.model import Cell, Reading, Registry, Scenario, Slope, reading_times, timing
+from nsb.model import SERVER_THREADS, Cell, Reading, Registry, Scenario, Slope, reading_times, timing
 from nsb.report import words
 from nsb.running import holder, k6
 
@@ -284,6 +284,15 @@ def test_connections_that_are_held_are_levels_beside_an_open_load(registry: Regi
         assert len(own) == 2
         assert all(opened_s < at < (nth + 1) * t.level_s for at in own)
     assert cast("int", told["until_ms"]) / 1000 > opens_s + t.window_s
+
+
+def test_who_keeps_a_thread_for_each_connection_has_levels_that_leave_it_some(registry: Registry) -> None:
+    few = registry.scenarios["idle-connections-few"]
+    assert few.levels[-1] < SERVER_THREADS
+    assert not any(few.id in each.unsupported for each in registry.contenders.values())
+    keeps = [each for each in registry.contenders.values() if "idle-connections" in each.unsupported]
+    assert {each.id for each in keeps} >= {"java-pt", "java-pt-3000", "java-8", "kotlin-pool-3"}
+    assert all(few.id in each.unsupported["idle-connections"] for each in keeps)  # the reason says where it is asked instead
 
 
 def test_no_connection_at_all_is_a_level_too() -> None:
