@@ -26,6 +26,7 @@ from nsb.claims import (
     Verdict,
 )
 from nsb.report import blog
+from nsb.report import claims as verdicts
 from nsb.report.charts_base import Chart
 from nsb.report.messages import LANGUAGES, Language, text
 from planted import NAMES, cells, plan, starts
@@ -111,7 +112,25 @@ def test_it_opens_with_the_counts_and_each_verdict_has_its_sentence(language: La
     assert [said.count(sentence) for sentence in sentences] == [1, 1, 1]
     assert text("claim.rounds_needed", language, n=14) in said
     assert "8.00 (7.50–8.50, 95 %)" in said
-    assert "somebody" in said
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_claims_that_were_not_measured_are_a_line_for_each_reason_and_an_article_of_them_alone_has_no_section(language: Language) -> None:
+    others = [claim(n, "NOT_MEASURED", "no_scenario", id=f"B{n}", article="B") for n in (1, 2)]
+    found = judgement(*ALL, *others)
+    lines = [f"{text('verdict.NOT_MEASURED', language)}: {text(f'reason.{reason}', language)}: {ids}" for reason, ids in
+             [("no_scenario", "B1, B2"), ("no_contender", "A4")]]  # fmt: skip
+    assert verdicts.not_measured(found, language) == lines
+    table = verdicts.summary(found, language)
+    assert [line.split("**")[1] for line in table.splitlines() if line.startswith("| **")] == ["A1", "A2", "A3"]
+    assert table.endswith("\n\n" + "".join(f"- {line}\n" for line in lines))
+    assert verdicts.grid(found, language).row_count == 3
+    said = post(language, found)
+    assert table in said
+    assert [text("claim.article", language, id=article) in said for article in "AB"] == [True, False]
+    assert [f"### {name} ·" in said for name in ("A3", "A4", "B1")] == [True, False, False]
+    nothing = verdicts.summary(judgement(*others), language)
+    assert nothing == f"- {lines[0]}\n"
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

@@ -876,7 +876,10 @@ def show_claims(
         return
     facts, cells = read_run(run)
     found = judge.judged(facts, cells, read_starts_of(run), read_code_of(run), claims)
-    console.print(verdicts.grid(found, language))
+    if verdicts.looked_at_by(found):
+        console.print(verdicts.grid(found, language))
+    for line in verdicts.not_measured(found, language):
+        console.print(line, style="dim", markup=False)
     console.print(f"{verdicts.counts(found, language)} {messages.scope(found.scope, language)}", markup=False)
 
 

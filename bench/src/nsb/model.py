@@ -378,6 +378,11 @@ class Scenario(Frozen):
         return self.vus * self.hold_ms / 1000 / contender.workers(granted) if self.holds and contender.blocked_by else 0.0
 
     @property
+    def is_plain(self) -> bool:
+        """Whether it asks for the plain string and nothing else: what the server itself costs."""
+        return endpoint(self.path) == "/hello" and self.beside is None
+
+    @property
     def upstream_calls(self) -> int:
         """Calls to the upstream that one request makes, by its path."""
         return int(parse_qs(urlsplit(self.path).query).get("calls", ["0"])[0])

@@ -15,10 +15,13 @@ from nsb.model import Cell, Contender, Profile, Registry, Scenario, Tier, Timing
 
 START_S, JVM_START_S = 0.5, 9.0
 """From the start of a contender until it is ready and its pool is open (s): half of a JVM's is the pool, opened by cold code."""
-WARM_RPS, JVM_WARM_RPS, WARM_BOOT_S = 2500, 1300, 1.5
-"""Requests of the warm-up that a contender answers in a second, and k6's own start (s). A JVM's is slower, since it compiles meanwhile."""
-CALL_SHARE = 0.08
-"""What a call to the upstream adds to a request of the warm-up: 100 of them make it take nine times as long."""
+WARM_HELLO_RPS, WARM_RPS, JVM_WARM_RPS, WARM_BOOT_S = 12_000, 4500, 3000, 1.5
+"""Requests of the warm-up answered in a second: of the plain string, of the others, of those by a JVM; and k6's own start (s). From the
+starts of the reference runs: within a half for most, far below for a driver that pins (20 to 30 s for 20,000 requests)."""
+JVM_COLD_S, JVM_COLD_REQUESTS = 4.0, 20_000
+"""What a JVM's first requests take longer, since it compiles meanwhile (s), and how many these are."""
+CALL_SHARE = 0.12
+"""What a call to the upstream adds to a request of the warm-up: 100 of them make it take thirteen times as long."""
 CONFORMANCE_S, JVM_CONFORMANCE_S = 20.0, 60.0
 """The contract against one contender (s), which is started several times for it; a pass is remembered for the build."""
 PRELUDE_S = 8.0
@@ -149,10 +152,12 @@ class Plan:
 
     def start_s(self, contender: Contender) -> float:
         """A fresh process and its warm-up (s)."""
-        ready_s, rate = (JVM_START_S, JVM_WARM_RPS) if contender.has_heap else (START_S, WARM_RPS)
-        calls = [scenario.upstream_calls for scenario in self.asked_of(contender)] or [0]
-        warm_s = self.tier.warm_requests / rate * (1 + CALL_SHARE * statistics.fmean(calls))
-        return ready_s + WARM_BOOT_S + min(warm_s, self.tier.warm_cap_s)
+        jvm, requests = contender.has_heap, self.tier.warm_requests
+        rate = JVM_WARM_RPS if jvm else WARM_RPS
+        each = [1 / WARM_HELLO_RPS if s.is_plain else (1 + CALL_SHARE * s.upstream_calls) / rate for s in self.asked_of(contender)]
+        cold_s = JVM_COLD_S * min(1.0, requests / JVM_COLD_REQUESTS) if jvm else 0.0
+        warm_s = cold_s + requests * statistics.fmean(each or [0.0])
+        return (JVM_START_S if jvm else START_S) + WARM_BOOT_S + min(warm_s, self.tier.warm_cap_s)
 
     def starts(self, contender: Contender) -> int:
         """Fresh processes in a round: besides the first for a ladder after other loads, for another heap, and after one that is spent."""

@@ -85,7 +85,6 @@ def environment(language: Language) -> Environment:
         unit=lambda name: messages.unit(name, language),
         in_table=lambda value: str(value).replace("|", "\\|").replace("\n", " "),
         number=words.number,
-        missing=verdicts.missing,
     )
     return made
 
@@ -106,13 +105,12 @@ def again(run: Mapping[str, Any]) -> str:
 
 @dataclass(frozen=True)
 class Section:
-    """The claims of one article: those that the run could look at, each with the charts that were not shown before, and the others."""
+    """The claims of one article: those that the run could look at, each with the charts that were not shown before."""
 
     article: str
     chart: Chart | None
     """Of its own figures, where the run repeats its load."""
     claims: list[tuple[JudgedClaim, list[Chart]]]
-    not_measured: list[JudgedClaim]
 
 
 def _sections(judgement: Judgement, charts: Sequence[Chart]) -> list[Section]:
@@ -121,14 +119,13 @@ def _sections(judgement: Judgement, charts: Sequence[Chart]) -> list[Section]:
     shown: set[str | None] = set()
     sections: dict[str, Section] = {}
     for claim in judgement.claims:
-        section = sections.setdefault(claim.article, Section(claim.article, repeated.get(claim.article), [], []))
+        section = sections.setdefault(claim.article, Section(claim.article, repeated.get(claim.article), []))
         if claim.verdict == "NOT_MEASURED":
-            section.not_measured.append(claim)
             continue
         new = [name for name in dict.fromkeys(_scenarios(claim)) if name in by_scenario and name not in shown]
         shown.update(new)
         section.claims.append((claim, [by_scenario[name] for name in new]))
-    return list(sections.values())
+    return [section for section in sections.values() if section.claims or section.chart]
 
 
 def _scenarios(claim: JudgedClaim) -> Iterable[str]:

@@ -103,6 +103,20 @@ def _some(lines: Sequence[str], most: int) -> str:
     return "; ".join(lines[:most]) + (f"; … (+{len(lines) - most})" if len(lines) > most else "")
 
 
+def looked_at_by(found: Judgement) -> list[JudgedClaim]:
+    """Those that the run could look at: a small run asks little, and says so in a line."""
+    return [claim for claim in found.claims if claim.verdict != "NOT_MEASURED"]
+
+
+def not_measured(found: Judgement, language: Language) -> list[str]:
+    """`not measured: no such scenario in the run: A3, D4`: a line for each reason, the most frequent first."""
+    by_reason: dict[str, list[str]] = {}
+    for claim in found.claims:
+        if claim.verdict == "NOT_MEASURED":
+            by_reason.setdefault(verdict(claim, language), []).append(claim.id)
+    return [f"{reason}: {', '.join(ids)}" for reason, ids in sorted(by_reason.items(), key=lambda each: -len(each[1]))]
+
+
 def counts(found: Judgement, language: Language) -> str:
     """How many claims have which verdict, in a sentence."""
     return _counts("result.claims", found.claims, language)
@@ -166,8 +180,10 @@ def summary_across(found: Sequence[Across], language: Language) -> str:
 
 
 def summary(found: Judgement, language: Language) -> str:
-    """All claims in one table."""
-    return _grid([_line(claim, language) for claim in found.claims], language)
+    """The claims that the run could look at in one table, and below it the others in a line for each reason."""
+    lines = [_line(claim, language) for claim in looked_at_by(found)]
+    others = "".join(f"- {line}\n" for line in not_measured(found, language))
+    return "\n".join(block for block in (_grid(lines, language) if lines else "", others) if block)
 
 
 def _grid(lines: Sequence[str], language: Language) -> str:
@@ -224,9 +240,9 @@ def _part(part: Judged) -> list[str]:
 
 
 def grid(found: Judgement, language: Language) -> Grid:
-    """For 100 columns."""
+    """For 100 columns: those that the run could look at."""
     view = _view([text(key, language) for key in ("head.claim", "head.verdict", "claim.ours")], [3, 2, 3])
-    for claim in found.claims:
+    for claim in looked_at_by(found):
         view.add_row(claim.id, own(claim.said, language), Text(verdict(claim, language), _COLOURS[claim.verdict]), ours(claim, language, 2))
     return view
 
