@@ -224,6 +224,11 @@ FITS: list[tuple[str, dict[str, Any], str]] = [
     ("in-flight-memory", {"rule": "figure_at_most", "metric": "capacity", "contenders": ["go"], "value": 9}, "needs a closed scenario"),
     ("in-flight-memory", {"rule": "within_margin", "metric": "p99", "contenders": ["go", "rust"]}, "latency is that of one load"),
     ("hello-max", {"rule": "within_margin", "metric": "cpu", "contenders": ["go", "rust"]}, "hello-max has no rate"),
+    (
+        "fanout-100",
+        {"rule": "within_margin", "metric": "p99", "contenders": ["go", "rust"]},
+        "window of fanout-100 has 25 in tier article",
+    ),
     ("hello-max", {"rule": "cap_equals", "contenders": ["go"], "cap": "loop"}, "hello-max holds nothing"),
     ("sleep-max", {"rule": "cap_equals", "contenders": ["go"], "cap": "pool"}, "does not hold a connection of the pool"),
 ]

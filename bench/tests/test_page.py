@@ -473,11 +473,16 @@ def test_every_figure_of_the_overview_and_of_the_criteria_has_its_spread(seen: S
 
 def test_claims_are_filtered_by_article_and_verdict(seen: Seen) -> None:
     page = seen.page
+    assert seen.texts(".claim:not([hidden]) .id") == ["A1", "A2", "B1"]  # what was not measured is asked for
+    page.locator("[name=verdict][value=NOT_MEASURED]").check(force=True)
     assert seen.texts(".claim:not([hidden]) .id") == ["A1", "A2", "B1", "B2"]
     page.locator("[name=article][value=B]").uncheck(force=True)
     page.locator("[name=verdict][value=REFUTED]").uncheck(force=True)
     assert seen.texts(".claim:not([hidden]) .id") == ["A1"]
     assert "1 of 4" in page.locator("#shown").inner_text()
+    page.evaluate("location.hash = '#claim-B2'")
+    page.wait_for_function("document.activeElement.id === 'claim-B2'")
+    assert seen.texts(".claim:not([hidden]) .id") == ["A1", "B1", "B2"]
 
 
 LAYERS = """element => {

@@ -12,7 +12,7 @@ from pydantic_core import ErrorDetails
 
 from nsb.analysis.fairness import DECLARED
 from nsb.claims import Article, CapRule, Claim, Claims, Name, Ours, Rule, SlopeRule, contenders_of
-from nsb.model import Contender, Frozen, Registry, Scenario, Service, Tier, Tool, tools_named, twin_id
+from nsb.model import P99_REQUESTS, Contender, Frozen, Registry, Scenario, Service, Tier, Tool, timing, tools_named, twin_id
 
 T = TypeVar("T")
 ModelT = TypeVar("ModelT", bound=BaseModel)
@@ -236,7 +236,8 @@ def _claim_mistakes(claim: Claim, articles: object, awaited: _Awaited, registry:
         )
         yield from (f"{where}.{key}: {name} is named twice" for name in sorted(set(names)) if names.count(name) > 1)
         if scenario in registry.scenarios:
-            yield from (f"{where}.{key}: {mistake}" for mistake in _misfits(rule, registry.scenarios[scenario]))
+            found = (*_misfits(rule, registry.scenarios[scenario]), *_too_short(rule, registry.scenarios[scenario], registry))
+            yield from (f"{where}.{key}: {mistake}" for mistake in found)
         elif scenario is not None and scenario not in awaited.scenarios:
             yield f"{where}.{key}.scenario: no scenario is named {scenario}"
 
@@ -269,6 +270,16 @@ def _misfits(rule: Rule, scenario: Scenario) -> Iterator[str]:
         yield f"a cap is servers ÷ hold, and {scenario.id} holds nothing"
     if isinstance(rule, CapRule) and rule.cap == "pool" and scenario.holds != "pool":
         yield f"{scenario.id} does not hold a connection of the pool"
+
+
+def _too_short(rule: Rule, scenario: Scenario, registry: Registry) -> Iterator[str]:
+    """A tail that no window of a tier by claims is long enough for: such a rule would be undecided in every run."""
+    if getattr(rule, "metric", None) != "p99" or scenario.rate is None:
+        return
+    for name, tier in registry.tiers.items():
+        requests = scenario.rate * timing(scenario, tier).window_s
+        if tier.by_claims and requests < P99_REQUESTS:
+            yield f"a p99 takes {P99_REQUESTS} requests, and a window of {scenario.id} has {requests:.0f} in tier {name}"
 
 
 def _arrived(awaited: _Awaited, registry: Registry) -> Iterator[str]:

@@ -23,6 +23,8 @@ Headline = Literal["cpu", "throughput", "p50", "p99", "memory"]
 Metric = Literal["cpu", "throughput", "capacity", "p50", "p90", "p99", "max", "duration", "memory", "memory_peak", "threads", "switches"]
 """What claims are about: the headlines, and more of a cell. Capacity: throughput, by the second generator where k6 was full.
 Duration: of a load as a whole, from its first request to its last answer."""
+P99_REQUESTS = 1000
+"""Below these a cell has no p99: ten answers are the least tail."""
 LATENCIES: frozenset[Metric] = frozenset({"p50", "p90", "p99"})
 METRIC_UNITS: dict[Metric, str] = {
     "cpu": "CPU µs/request", "throughput": "requests/s", "capacity": "requests/s", "p50": "p50 ms", "p90": "p90 ms", "p99": "p99 ms",

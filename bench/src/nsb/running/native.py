@@ -27,6 +27,7 @@ from nsb.analysis.starts import Start, cold, load_end
 from nsb.analysis.validity import Judgement, Observation, Stats, judge
 from nsb.model import (
     EXTRAS,
+    P99_REQUESTS,
     SECOND_BOOT_S,
     Cell,
     Contender,
@@ -954,7 +955,7 @@ class Runner:
             latency_ms=Latency(
                 p50=_ms(latency.p50),
                 p90=_ms(latency.p90),
-                p99=_ms(latency.p99) if load.requests >= 1000 and not load.dropped and not collected else None,
+                p99=_ms(latency.p99) if load.requests >= P99_REQUESTS and not load.dropped and not collected else None,
                 max=None if collected else _ms(latency.max),
             ),
             cpu_us_per_request={

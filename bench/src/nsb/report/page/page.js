@@ -65,6 +65,7 @@
   function go(id) {
     const target = document.getElementById(id);
     if (!target) return;
+    if (target.matches('.claim[hidden]')) show(target);
     target.scrollIntoView();
     target.focus({ preventScroll: true });
   }
@@ -81,6 +82,13 @@
     for (const article of all('.article')) article.hidden = all('.claim:not([hidden])', article).length === 0;
     document.getElementById('shown').textContent =
       words('page.shown', { n: claims.filter((claim) => !claim.hidden).length, all: claims.length });
+  }
+
+  // A link to a claim shows it, whatever is chosen.
+  function show(claim) {
+    const boxes = ['verdict', 'article'].map((name) => `#filters [name=${name}][value="${claim.dataset[name]}"]`);
+    for (const box of all(boxes.join())) box.checked = true;
+    filter();
   }
 
   // --- the table ---------------------------------------------------------------------------------------------------------
