@@ -481,7 +481,7 @@ def test_claims_are_filtered_by_article_and_verdict(seen: Seen) -> None:
     assert seen.texts(".claim:not([hidden]) .id") == ["A1"]
     assert "1 of 4" in page.locator("#shown").inner_text()
     page.evaluate("location.hash = '#claim-B2'")
-    page.wait_for_function("document.activeElement.id === 'claim-B2'")
+    page.locator("#claim-B2:focus").wait_for()
     assert seen.texts(".claim:not([hidden]) .id") == ["A1", "B1", "B2"]
 
 
