@@ -20,6 +20,7 @@ from urllib.parse import unquote, urlsplit
 import pymysql
 import pytest
 
+from nsb.analysis.second import Inserted
 from nsb.running import database_private
 from nsb.running.database import Counters, DatabaseError, Server, find_server, provide, server_settings, user_name
 
@@ -164,8 +165,10 @@ def test_connections_are_counted_per_contender(server: Server) -> None:
 def test_resetting_brings_back_the_seeds_and_the_next_id(server: Server) -> None:
     url = server.user_url("go")
     with login(url) as cursor:
-        cursor.execute("INSERT INTO books (name) SELECT name FROM books")
+        cursor.execute("INSERT INTO books (name) SELECT name FROM books LIMIT 3")
+        assert server.inserted() == Inserted(3, 15)  # 10001 and on
         server.reset_books()
+        assert server.inserted() == Inserted(0, 0)
         cursor.execute("SELECT COUNT(*), MIN(id), MAX(id), SUM(name = CONCAT('Book ', id)) FROM books")
         assert cursor.fetchall() == ((10000, 1, 10000, 10000),)
         cursor.execute("INSERT INTO books (name) VALUES ('next')")

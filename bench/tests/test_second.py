@@ -14,7 +14,7 @@ from rich.console import Console
 
 from conftest import BENCH, closed_cell
 from nsb.analysis import second, table
-from nsb.analysis.second import Count, Expected, Report
+from nsb.analysis.second import Count, Expected, Inserted, Report
 from nsb.analysis.validity import Observation, Stats
 from nsb.model import Cell, Half, Registry, Scenario, SecondFigure, timing
 from nsb.report import csv, markdown, terminal, words
@@ -132,7 +132,21 @@ def test_a_doubt_is_told(changes: dict[str, Any], check: str) -> None:
     assert [doubt.split()[0] for doubt in found.doubts] == [check]
 
 
-def test_only_plain_closed_requests_are_measured_again(registry: Registry) -> None:
+def insert(rows: int, digits: int, body_bytes: int) -> tuple[str, str]:
+    """The outcome and the sentence of 20,000 answers of 201 to inserts, whose bodies are `{"id":*}`."""
+    found = report(statusCodeDistribution={"201": 20_000}, summary={**RAW["summary"], "totalData": body_bytes})
+    check = second.answers(found, Expected(201, '{"id":*}', 64, Inserted(rows, digits)))
+    return check.outcome, check.sentence
+
+
+def test_answers_to_inserts_are_rows_with_ids_of_that_length() -> None:
+    """Ids from 10001 to 30000 have five digits each; `{"id":}` has seven bytes."""
+    assert insert(20_000, 100_000, 240_000) == ("ok", "")
+    assert insert(20_000, 100_000, 160_000) == ("invalid", "the bodies have 160000 bytes where 240000 are expected")
+    assert insert(19_999, 99_995, 239_995) == ("invalid", "the database has 19999 rows of 20000 answers")
+
+
+def test_only_plain_closed_requests_and_inserts_are_measured_again(registry: Registry) -> None:
     plain = Scenario(id="x", why="", path="/hello", body="hello", model="closed", vus=64, headline="throughput")
     assert plain.measured_again
     changes: list[dict[str, Any]] = [
@@ -143,6 +157,10 @@ def test_only_plain_closed_requests_are_measured_again(registry: Registry) -> No
         {"send": "{}"},
         {"body": "*"},
     ]
+    inserts = plain.model_copy(update={"method": "POST", "send": "{}", "body": '{"id":*}', "writes": True})
+    assert inserts.measured_again
+    assert not inserts.model_copy(update={"body": '{"id":*,"at":*}'}).measured_again
+    assert [s.id for s in registry.scenarios.values() if s.measured_again] == ["hello-max", "book-write-max"]
     for change in changes:
         assert not Scenario(**{**plain.model_dump(), **change}).measured_again
     for scenario in registry.scenarios.values():
@@ -330,12 +348,18 @@ def test_a_broken_program_is_no_generator(tmp_path: Path) -> None:
         oha.version(script(tmp_path / "oha", "echo no >&2; exit 3"))
 
 
-def test_it_sends_what_k6_sends(tmp_path: Path) -> None:
-    asked = oha.command(Path("oha"), "http://127.0.0.1:1/hello", 64, 4.3, 2, tmp_path / "r.json")
+def test_it_sends_what_k6_sends(tmp_path: Path, registry: Registry) -> None:
+    def command(scenario: str) -> list[str]:
+        return oha.command(Path("oha"), "http://127.0.0.1:1/hello", registry.scenarios[scenario], 4.3, 2, tmp_path / "r.json")
+
+    asked = command("hello-max")
     for part in (["-c", "64"], ["--worker-threads", "2"], ["-z", "4300ms", "-w"], ["--output-format", "json"]):
         assert " ".join(part) in " ".join(asked)
     assert "--disable-compression" in asked
     assert asked[-1] == "http://127.0.0.1:1/hello"
+    assert "-m" not in asked
+    sent = ["-m", "POST", "-T", "application/json", "-d", '{"name":"A book of the benchmark"}']
+    assert command("book-write-max")[-8:-2] == sent
 
 
 def test_counts_carry_their_moments_and_end_where_the_service_is_silent() -> None:

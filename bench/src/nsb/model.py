@@ -366,9 +366,13 @@ class Scenario(Frozen):
 
     @property
     def measured_again(self) -> bool:
-        """Whether the second generator can drive it where k6 is the limit: one plain closed request whose answer has one known length."""
-        same = self.method == "GET" and self.send is None and self.ids == 0 and "*" not in self.body
-        return self.model == "closed" and self.hold_ms == 0 and self.whole is None and same
+        """Whether the second generator can drive it where k6 is the limit: one closed request whose answers have a known length together.
+
+        So a plain GET of one answer, or an insert: how long its ids are the database knows.
+        """
+        plain = self.method == "GET" and self.send is None and "*" not in self.body
+        inserts = self.writes and self.send is not None and self.body.count("*") == 1
+        return self.model == "closed" and self.hold_ms == 0 and self.whole is None and self.ids == 0 and (plain or inserts)
 
     @property
     def servers(self) -> int:

@@ -34,12 +34,23 @@ class Report:
 
 
 @dataclass(frozen=True)
+class Inserted:
+    """Rows that the requests have left in the database, and how many digits their ids have together."""
+
+    rows: int
+    digits: int
+
+
+@dataclass(frozen=True)
 class Expected:
     """What every answer must be, and by how many connections it is asked for."""
 
     status: int
     body: str
+    """Of inserts with `*` for the id, which is another one each time."""
     connections: int
+    inserted: Inserted | None = None
+    """Of inserts: what the database has of them."""
 
 
 @dataclass(frozen=True)
@@ -133,21 +144,29 @@ def judged(o: Observation, report: Report, counted: int, expected: Expected) -> 
 
 
 def answers(report: Report, expected: Expected) -> Check:
-    """V1: every answer has the expected status, all bodies together the expected length, and no request failed."""
+    """V1: every answer has the expected status, all bodies together the expected length, none failed; of inserts each is a row."""
     other = sum(count for status, count in report.statuses.items() if status != expected.status)
     failed = sum(report.errors.values())
-    wanted = report.answered * len(expected.body.encode())
+    made = expected.inserted
+    wanted = report.answered * len(expected.body.replace("*", "").encode()) + (made.digits if made is not None else 0)
     problems = [
         f"{failed} requests failed ({next(iter(report.errors))})" if failed else "",
         f"{other} answers had another status than {expected.status}" if other else "",
         f"the bodies have {report.body_bytes} bytes where {wanted} are expected" if report.body_bytes != wanted else "",
+        f"the database has {made.rows} rows of {report.answered} answers" if made is not None and made.rows != report.answered else "",
         "nothing was answered" if not report.answered else "",
     ]
     return Check(
         id="V1",
         outcome="invalid" if any(problems) else "ok",
         sentence="; ".join(problem for problem in problems if problem),
-        inputs={"failures": failed, "other_status": other, "answered": report.answered, "bytes": report.body_bytes},
+        inputs={
+            "failures": failed,
+            "other_status": other,
+            "answered": report.answered,
+            "bytes": report.body_bytes,
+            **({"rows": made.rows} if made is not None else {}),
+        },
     )
 
 

@@ -749,6 +749,8 @@ class Runner:
         report_file.unlink(missing_ok=True)  # of a sitting that was killed
         reader = StatsReader(running.base_url)
         try:
+            if scenario.writes:
+                self.stage.database.reset_books()
             before = reader.now()
             url, opens_s = running.base_url + scenario.path, time.time() + SECOND_BOOT_S + timing.settle_s
             process = generator.start(url, scenario, timing, self.stage.placement.generator, report_file, log)
@@ -765,6 +767,7 @@ class Runner:
                 return none("failed", f"oha {'did not end' if code is None else f'ended with {code}'}: {process.last_words()}")
             after, edges = reader.now(), counter.counts()
             report = second.parse(report_file.read_text(encoding="utf-8"))
+            inserted = self.stage.database.inserted() if scenario.writes else None
         except (ProcessError, OSError, second.ReportError) as error:
             return none("failed", str(error))
         finally:
@@ -772,7 +775,7 @@ class Runner:
         if before is None or after is None or len(edges) < 3:
             return none("failed", "/stats did not answer at the window's edges: nobody counted the window's requests")
         o = self._observation(slot, timing, running, window, second.load(report, edges, timing.window_s), 0)
-        expected = second.Expected(scenario.answer_status, scenario.body, scenario.vus)
+        expected = second.Expected(scenario.answer_status, scenario.body, scenario.vus, inserted)
         return second.figure(generator.version, o, report, after.requests_total - before.requests_total, expected, raw)
 
     def _report(self, name: str) -> Path:

@@ -34,16 +34,17 @@ class Generator:
         assert self.program is not None
         report.parent.mkdir(parents=True, exist_ok=True)
         lasts_s = SECOND_BOOT_S + timing.settle_s + timing.window_s + SECOND_TAIL_S
-        return Process(NAME, command(self.program, url, scenario.vus, lasts_s, len(cpus), report), log, cpus=cpus)
+        return Process(NAME, command(self.program, url, scenario, lasts_s, len(cpus), report), log, cpus=cpus)
 
 
-def command(program: Path, url: str, connections: int, lasts_s: float, threads: int, report: Path) -> list[str]:
+def command(program: Path, url: str, scenario: Scenario, lasts_s: float, threads: int, report: Path) -> list[str]:
     """HTTP/1.1 on kept connections, one request at a time on each; those under way at the end are waited for (-w): none is cut off."""
     return [
         str(program),
         *("--no-tui", "--output-format", "json", "--output", str(report)),
         *("-z", f"{round(lasts_s * 1000)}ms", "-w"),
-        *("-c", str(connections), "--worker-threads", str(threads)),
+        *("-c", str(scenario.vus), "--worker-threads", str(threads)),
+        *(("-m", scenario.method, "-T", "application/json", "-d", scenario.send) if scenario.send is not None else ()),
         "--disable-compression",  # k6 does not offer to unpack answers either
         url,
     ]
