@@ -21,7 +21,7 @@ Status = Literal["valid", "censored", "invalid", "failed", "unsupported"]
 Limit = Literal["offered", "cpu", "threads", "loop", "carriers", "pool", "database", "upstream", "generator"]
 Headline = Literal["cpu", "throughput", "p50", "p99", "memory"]
 Metric = Literal["cpu", "throughput", "capacity", "p50", "p90", "p99", "max", "duration", "memory", "memory_peak", "threads", "switches"]
-"""What claims are about: the headlines, and more of a cell. Capacity: throughput, by the second generator where k6 was full.
+"""What claims are about: the headlines, and more of a cell. Capacity: throughput, by the second generator where k6 or nobody was full.
 Duration: of a load as a whole, from its first request to its last answer."""
 P99_REQUESTS = 1000
 """Below these a cell has no p99: ten answers are the least tail."""
@@ -592,7 +592,7 @@ class Slope(Frozen):
 
 
 class SecondFigure(Frozen):
-    """A closed cell in which k6 was full, driven once more by the second generator (METHODOLOGY.md, Second generator)."""
+    """A closed cell in which k6 or nobody was full, driven once more by the second generator (METHODOLOGY.md, Second generator)."""
 
     tool: str
     """The generator's name and version."""
@@ -658,7 +658,7 @@ class Cell(Frozen):
     raw: str | None = None
     """The k6 summary this came from, relative to the run's folder."""
     second: SecondFigure | None = None
-    """The same load by a cheaper generator, where k6 was full."""
+    """The same load by a cheaper generator, where k6 or nobody was full."""
     ladder: list[Reading] = []
     memory_slope: Slope | None = None
     whole: bool = False
@@ -687,7 +687,7 @@ class Cell(Frozen):
         return self.throughput_rps if which == "throughput" else self.latency_ms.p50
 
     def metric(self, which: Metric) -> float | None:
-        """The same for every figure a claim may be about; capacity where k6 was full is the second generator's, if it counts."""
+        """The same for every figure a claim may be about; capacity where k6 or nobody was full is the second generator's, if it counts."""
         if which == "capacity":
             if self.by_second is not None:
                 return self.by_second.throughput_rps if self.by_second.status == "valid" else None

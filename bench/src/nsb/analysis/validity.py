@@ -109,12 +109,15 @@ class Judgement:
     limit: Limit | None
     checks: tuple[Check, ...]
     generator_full: bool = False
+    nothing_full: bool = False
+    """Of a closed cell: no station was (V6)."""
 
     @property
     def may_be_more(self) -> bool:
         """Whether a cheaper generator may come to more: in a closed cell it was the limit, or was full beside the service's CPU, which is
-        dearer where answers come one by one to a generator that is late."""
-        return self.generator_full and self.limit in ("generator", "cpu", "loop") and self.status in ("valid", "censored")
+        dearer where answers come one by one to a generator that is late; or nobody was full, so that they waited for each other."""
+        late = self.generator_full and self.limit in ("generator", "cpu", "loop")
+        return self.status in ("valid", "censored") and (late or self.nothing_full)
 
     @property
     def reasons(self) -> list[str]:
@@ -162,7 +165,7 @@ def judge(o: Observation) -> Judgement:
     sustained = not any(check.id == "V2" and check.outcome == "censored" for check in checks)
     limits = [station for station in full if station != "offered" or sustained]
     full_of_users = o.model == "closed" and "generator" in full
-    return Judgement(_status(checks), limits[0] if limits else None, tuple(checks), full_of_users)
+    return Judgement(_status(checks), limits[0] if limits else None, tuple(checks), full_of_users, o.model == "closed" and not full)
 
 
 def _status(checks: list[Check]) -> Status:

@@ -471,8 +471,8 @@ MESSAGES: dict[str, tuple[str, str]] = {
         "예정 시각 기준 지연 시간은 1 ms 단위인 k6의 시계로 재므로 ±도 그보다 세밀할 수 없습니다.",
     ),
     "legend.second": (
-        "By {name}: where k6 was full, the same load came once more from {tool}, which needs less CPU per request.",
-        "{name}: k6가 한계에 닿은 곳에서는 요청당 CPU를 덜 쓰는 {tool}로 같은 부하를 한 번 더 걸었습니다.",
+        "By {name}: where k6 or nobody was full, the same load came once more from {tool}, which needs less CPU per request.",
+        "{name}: k6가 한계에 닿았거나 한계에 닿은 것이 없는 곳에서는 요청당 CPU를 덜 쓰는 {tool}로 같은 부하를 한 번 더 걸었습니다.",
     ),
     "legend.not_again": (
         "{scenario} was not measured again with {tool}: {why}",
