@@ -154,6 +154,25 @@ def test_an_open_cell_has_no_capacity_to_ask_for() -> None:
     assert not judge(open_cell(cpu_s={"service": 1.95, "generator": 1.95})).may_be_more
 
 
+@pytest.mark.parametrize(
+    ("changes", "limit"),
+    [
+        ({}, "loop"),
+        ({"waits_on_loop": False}, None),
+        ({"statements": 0}, None),
+        ({"vus": 1}, None),  # between two requests it waits for nobody
+        ({"cpu_s": {"service": 4.0, "generator": 9.6}}, "generator"),
+        ({"cpu_s": {"service": 9.9, "generator": 4.0}}, "cpu"),
+    ],
+)
+def test_a_loop_that_waits_for_statements_is_full_where_nobody_else_is(changes: dict[str, Any], limit: str | None) -> None:
+    usual = {"statements": 1, "executed": 80000, "waits_on_loop": True, "cpu_s": {"service": 6.0, "generator": 4.0}, **changes}
+    judgement = judge(closed_cell(80000, usual.pop("vus", 64), 0.0, **usual))
+    assert judgement.limit == limit
+    assert judgement.status == ("valid" if limit in ("loop", "cpu") else "censored")
+    assert judgement.may_be_more == (limit != "cpu")
+
+
 def test_nothing_full_makes_a_bound_without_a_name() -> None:
     judgement = judge(closed_cell(80000, 64, 0.0, cpu_s={"service": 4.0, "generator": 4.0}))
     assert (judgement.status, judgement.limit) == ("censored", None)

@@ -164,6 +164,8 @@ class Contender(Frozen):
     """Threads that it makes the calls of /fanout on, where these are their own and so many: a station like any other."""
     query_threads_per_worker: int | None = Field(default=None, gt=0)
     """The same of its statements, for each worker."""
+    waits_on_loop: bool = False
+    """Its event loop waits for each statement: one at a time for each worker."""
     worker_processes: bool = False
     """Each worker is a process of its own (C64): so they can be counted from outside."""
     default: bool = False

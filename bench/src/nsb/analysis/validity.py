@@ -89,6 +89,8 @@ class Observation:
     """Whether the database's CPU was read: that of a server of one's own is not, and counts as foreign."""
     rehearsal: bool
     """A run of one round: noise (V7, and a generator that missed its rate by up to 5 %) is a doubt there, not a refusal."""
+    waits_on_loop: bool = False
+    """Each statement keeps an event loop to itself until it is answered."""
     tcp: dict[str, int] | None = None
     """What the network namespace counted in the window: ListenOverflows, ListenDrops, RetransSegs, TCPDSACKRecv, TCPSynRetrans, OutSegs."""
     clients: int | None = None
@@ -110,7 +112,7 @@ class Judgement:
     checks: tuple[Check, ...]
     generator_full: bool = False
     nothing_full: bool = False
-    """Of a closed cell: no station was (V6)."""
+    """Of a closed cell: no station was seen to be (V6)."""
 
     @property
     def may_be_more(self) -> bool:
@@ -147,7 +149,8 @@ def judge(o: Observation) -> Judgement:
         return Judgement("invalid", None, (check,))
     if o.ladder:
         return _judge_ladder(o, o.load)
-    full = full_stations(o, o.load)
+    seen = full_stations(o, o.load)
+    full = seen or _by_elimination(o)
     checks = [
         errors(o, o.load),
         offered(o, o.load, full),
@@ -165,7 +168,7 @@ def judge(o: Observation) -> Judgement:
     sustained = not any(check.id == "V2" and check.outcome == "censored" for check in checks)
     limits = [station for station in full if station != "offered" or sustained]
     full_of_users = o.model == "closed" and "generator" in full
-    return Judgement(_status(checks), limits[0] if limits else None, tuple(checks), full_of_users, o.model == "closed" and not full)
+    return Judgement(_status(checks), limits[0] if limits else None, tuple(checks), full_of_users, o.model == "closed" and not seen)
 
 
 def _status(checks: list[Check]) -> Status:
@@ -272,6 +275,16 @@ def _workers_blocked(o: Observation, load: Load, occupied: float, cpu: float) ->
         return (occupied + o.cpu_s.get("service", 0.0) / o.window_s) / o.workers >= FULL
     queued = (load.service.mean or 0.0) / 1000 >= QUEUED * o.hold_s
     return occupied / o.workers >= FULL - burst_tolerance(o) and cpu < FULL and queued
+
+
+def _by_elimination(o: Observation) -> list[Limit]:
+    """An event loop that waits for each statement, where more users than loops are under way and nobody else is full.
+
+    There is always a request for it, so it works or waits all the time. No clock of CPU sees it wait, and how long a statement takes is
+    not declared.
+    """
+    always = o.model == "closed" and o.statements > 0 and o.vus >= QUEUED * o.workers
+    return ["loop"] if o.waits_on_loop and always and o.holds is None and not o.whole else []
 
 
 def _loops_use(o: Observation) -> float:

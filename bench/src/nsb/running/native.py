@@ -881,6 +881,7 @@ class Runner:
             pool=int(running.runtime["pool_size"]),
             server_threads=running.runtime.get("settings", {}).get("server_threads"),
             blocked_by=slot.contender.blocked_by,
+            waits_on_loop=slot.contender.waits_on_loop,
             calls=scenario.calls,
             call_threads=slot.contender.call_threads,
             query_threads=slot.contender.query_threads(int(running.runtime["workers"])),
