@@ -65,7 +65,7 @@
   function go(id) {
     const target = document.getElementById(id);
     if (!target) return;
-    if (target.matches('.claim[hidden]')) show(target);
+    if (target.matches('.claim[hidden]')) reveal(target);
     target.scrollIntoView();
     target.focus({ preventScroll: true });
   }
@@ -85,7 +85,7 @@
   }
 
   // A link to a claim shows it, whatever is chosen.
-  function show(claim) {
+  function reveal(claim) {
     const boxes = ['verdict', 'article'].map((name) => `#filters [name=${name}][value="${claim.dataset[name]}"]`);
     for (const box of all(boxes.join())) box.checked = true;
     filter();
