@@ -118,7 +118,7 @@ def test_it_opens_with_the_counts_and_each_verdict_has_its_sentence(language: La
 def test_claims_that_were_not_measured_are_a_line_for_each_reason_and_an_article_of_them_alone_has_no_section(language: Language) -> None:
     others = [claim(n, "NOT_MEASURED", "no_scenario", id=f"B{n}", article="B") for n in (1, 2)]
     found = judgement(*ALL, *others)
-    lines = [f"{text('verdict.NOT_MEASURED', language)}: {text(f'reason.{reason}', language)}: {ids}" for reason, ids in
+    lines = [f"{text('verdict.NOT_MEASURED', language)} ({text(f'reason.{reason}', language)}): {ids}" for reason, ids in
              [("no_scenario", "B1, B2"), ("no_contender", "A4")]]  # fmt: skip
     assert verdicts.not_measured(found, language) == lines
     table = verdicts.summary(found, language)

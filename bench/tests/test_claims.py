@@ -14,6 +14,7 @@ from nsb.analysis import dominance, judge
 from nsb.analysis.code import Code, Size
 from nsb.claims import Claim, Claims, Judged, JudgedClaim, Judgement
 from nsb.model import Cell, Latency, SecondFigure, Slope
+from nsb.report import claims as verdicts
 
 SAID = {"en": "It is so.", "ko": "그렇습니다."}
 RUN: dict[str, Any] = {
@@ -348,6 +349,69 @@ def test_capacity_is_the_second_generators_where_k6_was_the_limit() -> None:
     assert (said(found), found.comparisons[0].value, found.rows[0].rounds) == (SUPPORTED, pytest.approx(2.0, rel=0.01), 6)
 
 
+BEYOND = ("UNDECIDED", "generator_bound")
+
+
+@pytest.mark.parametrize(
+    ("bounded", "rule", "ratio", "verdict"),
+    [
+        ("b", "ratio_at_least", 2, SUPPORTED),  # b ÷ c is 3 at least
+        ("b", "ratio_at_most", 2, REFUTED),
+        ("b", "ratio_at_least", 4, BEYOND),
+        ("b", "ratio_at_most", 4, BEYOND),
+        ("b", "within_margin", None, REFUTED),
+        ("c", "ratio_at_least", 2, BEYOND),  # b ÷ c is 3 at most
+        ("c", "ratio_at_most", 2, BEYOND),
+        ("c", "ratio_at_least", 4, REFUTED),
+        ("c", "ratio_at_most", 4, SUPPORTED),
+        ("c", "within_margin", None, BEYOND),
+        ("bc", "ratio_at_least", 2, BEYOND),
+        ("bc", "ratio_at_least", 4, BEYOND),
+    ],
+)
+@pytest.mark.parametrize("rounds", [range(1, 7), (2, 5)])
+def test_a_lower_bound_decides_on_one_side(rounds: Sequence[int], bounded: str, rule: str, ratio: float | None, verdict: Any) -> None:
+    sides = {"contenders": ["b", "c"]} if ratio is None else {"contender": "b", "other": "c", "ratio": ratio}
+    asked = {"rule": rule, "scenario": "most", "metric": "throughput", **sides}
+    cells = ran("most", "throughput", {"a": about(500), "b": about(900, 1), "c": about(300, 2)})
+    for name in bounded:
+        cells = with_(cells, name, rounds, status="censored", limit="generator")
+    found = part(cells, asked)
+    assert said(found) == verdict
+    (compared,) = found.comparisons
+    if bounded == "bc":
+        assert (compared.bound, compared.value is None) == (None, len(rounds) == 6)
+        return
+    assert (compared.bound, compared.rounds) == ("at_least" if bounded == "b" else "at_most", 6)  # values and bounds together
+    assert compared.value == pytest.approx(3.0, rel=0.02)
+    sign = "≥" if bounded == "b" else "≤"
+    assert verdicts.figures(found, "en")[0].startswith(f"b ÷ c {sign}3.0")
+    assert f"{sign}: in some rounds another program was the limit of {bounded}" in verdicts.page(judged(cells, claim(asked)))
+
+
+def test_a_bound_is_taken_with_the_values_of_the_second_generator() -> None:
+    """Where both were the limit in some rounds, the more that the second one came to stands for them."""
+    cells = ran("most", "throughput", {"a": about(500), "b": about(900, 1), "c": about(300, 2)})
+    second = SecondFigure(tool="other 1", status="censored", limit="generator", throughput_rps=1800.0)
+    cells = with_(cells, "b", range(1, 7), status="censored", limit="generator", second=second)
+    found = part(cells, {**ATLEAST, "scenario": "most", "metric": "capacity", "contender": "b", "other": "c", "ratio": 5})
+    assert (said(found), found.comparisons[0].value) == (SUPPORTED, pytest.approx(6.0, rel=0.02))
+
+
+def test_a_rate_that_was_not_sustained_is_no_such_bound() -> None:
+    cells = ran("cost", "throughput", {"a": about(500), "b": about(900, 1), "c": about(300, 2)})
+    cells = with_(cells, "b", range(1, 7), status="censored", limit="cpu")
+    found = part(cells, {**ATLEAST, "metric": "throughput", "contender": "b", "other": "c"})
+    assert (said(found), found.comparisons[0].value) == (("UNDECIDED", "not_sustained"), None)
+
+
+def test_who_carried_all_that_was_asked_for_is_no_less_than_a_bound() -> None:
+    cells = ran("most", "throughput", {"a": about(500), "b": about(900, 1), "c": about(300, 2)})
+    cells = with_(cells, "b", range(1, 7), status="censored", limit="generator")
+    rule = {**ATLEAST, "scenario": "most", "metric": "throughput", "contender": "b", "other": "c", "ratio": 2}
+    assert said(part(with_(cells, "c", range(1, 7), limit="offered"), rule)) == ("UNDECIDED", "load_bound")
+
+
 # --- reasons -----------------------------------------------------------------------------------------------------------------
 
 
@@ -523,6 +587,15 @@ def test_a_side_that_carried_all_its_load_has_only_a_lower_bound() -> None:
     assert said(part(with_(ahead, "b", everything, limit="offered"), more)) == ("UNDECIDED", "load_bound")
     margin = {"rule": "within_margin", "scenario": "most", "metric": "throughput", "contenders": ["a", "b"]}
     assert said(part(with_(equal, "a", everything, limit="offered"), margin)) == SUPPORTED  # under this load they are
+
+
+def test_of_a_load_measured_as_a_whole_the_slower_side_was_slower_and_nothing_more_is_known() -> None:
+    made = ran("most", "throughput", {"a": about(600), "b": about(400, 2)}, limit="offered", whole=True)
+    more = {**ATLEAST, "scenario": "most", "metric": "throughput"}
+    assert said(part(made, {**more, "ratio": 1.1})) == SUPPORTED  # both are called offered, b took longer
+    less = {**more, "rule": "ratio_at_most", "contender": "b", "other": "a"}
+    assert said(part(made, {**less, "ratio": 0.9})) == SUPPORTED
+    assert said(part(made, {**more, "ratio": 2})) == ("UNDECIDED", "load_bound")  # a may do more than it was asked for
 
 
 @pytest.mark.parametrize(("outside", "reason"), [("generator", "generator_bound"), ("database", "database_bound")])

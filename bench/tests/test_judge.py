@@ -52,6 +52,30 @@ def test_without_two_rounds_there_is_no_interval(x: tuple[float, ...]) -> None:
     assert (found.low, found.high, found.equality_low, found.sign_holds, found.reason) == (None, None, None, None, "too_few_rounds")
 
 
+def test_a_lower_bound_shows_one_side_only() -> None:
+    lower = tuple(-x for x in HIGHER)
+    for floor, can, cannot in (("first", HIGHER, lower), ("second", lower, HIGHER)):
+        told = asked(*can, floor=floor)
+        assert (told.outcome, told.reason, told.floor) == ("higher" if floor == "first" else "lower", None, floor)
+        assert (said := asked(*cannot, floor=floor)).outcome == "undecided"
+        assert (said.reason, said.rounds_needed) == ("bound", None)  # no number of rounds would tell
+        for x in (EQUAL, can, cannot):
+            assert asked(*x, floor=floor, asks="equality").outcome == (told.outcome if x == can else "undecided")
+        differs = gate(pair(0.04, 0.05, 0.045, 0.05, 0.04, 0.045))
+        assert asked(*can, floor=floor, gate=differs).outcome == told.outcome  # beyond what the twin shows
+        assert asked(*cannot, floor=floor, gate=differs).reason == "bound"
+        assert (asked(*can, floor=floor, gate=NO_TWIN).reason, asked(0.2, 0.2, floor=floor).reason) == ("no_twin", "too_few_rounds")
+    assert asked(0.03, -0.02, 0.04, -0.01, 0.02, 0.03, floor="first").reason == "straddles"
+
+
+def test_what_a_bound_cannot_show_lends_no_level_to_others() -> None:
+    unsteady = Question(pair=pair(0.2, 0.3, 0.1, 0.25, 0.15, 0.2), gate=OPEN)
+    first = Question(pair=pair(*(-x for x in HIGHER)), gate=OPEN)
+    assert [found.level for found in judge([unsteady, first])] == [pytest.approx(0.95), pytest.approx(0.975)]
+    assert judge([unsteady, first.model_copy(update={"floor": "first"})])[0].level == pytest.approx(0.975)
+    assert judge([unsteady, first.model_copy(update={"floor": "second"})])[0].level == pytest.approx(0.95)
+
+
 def test_without_a_twin_nothing_is_decided() -> None:
     for asks in ("difference", "equality"):
         found = asked(*HIGHER, gate=NO_TWIN, asks=asks)

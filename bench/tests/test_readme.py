@@ -13,7 +13,7 @@ from nsb.model import to_json
 from nsb.report import claims as verdicts
 from nsb.report import markdown
 from nsb.running.journal import JournalError, read_run
-from nsb.running.outputs import committed_articles, outputs
+from nsb.running.outputs import committed_articles, outputs, reproduced
 
 ROOT = Path(__file__).resolve().parents[2]
 READMES = [ROOT / name for name in markdown.READMES]
@@ -32,8 +32,12 @@ def test_the_block_is_that_of_the_newest_reference_run(readme: Path, tmp_path: P
     run, cells = read_run(copy)
     written = outputs(copy, run, cells, claims)
     judged = [(newest.relative_to(ROOT).as_posix(), written.judgement), *committed_articles(ROOT)]
-    block = markdown.readme_block(written.table, run, judged, markdown.READMES[readme.name])
+    pages = reproduced(ROOT, claims)
+    block = markdown.readme_block(written.table, run, judged, pages, markdown.READMES[readme.name])
     assert markdown.with_block(text, block) == text
+    linked = re.findall(r"\((bench/results/[^)]*/articles/[^)]*)\)", block)
+    assert len(linked) == sum(len(each.folders) for each in pages) > 0
+    assert all((ROOT / link).is_file() for link in linked)
 
 
 @pytest.mark.parametrize("folder", RESULTS, ids=lambda p: p.name)

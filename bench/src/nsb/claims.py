@@ -286,6 +286,8 @@ class Comparison(Frozen):
     high: float | None
     level: float
     """Of low to high: what Holm's procedure left to this comparison; 0.90 where equality is asked and was shown or missed."""
+    bound: Literal["at_least", "at_most"] | None = None
+    """Where one side's answers per second are a lower bound in some round: what its value, low and high are of the true ratio."""
     border: float | None
     """What the value is held against, in the same unit."""
     agree: float | None

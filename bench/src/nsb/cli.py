@@ -41,7 +41,18 @@ from nsb.running.database import DatabaseError, find_server
 from nsb.running.interrupt import Interrupted, interruptible
 from nsb.running.journal import Journal, JournalError, cut_torn_tail, hold, read_run, read_starts_of, write_whole
 from nsb.running.native import Died, Stage
-from nsb.running.outputs import CODE, Written, blog, committed_articles, drawn_apart, outputs, pages, read_code_of, without_picture
+from nsb.running.outputs import (
+    CODE,
+    Written,
+    blog,
+    committed_articles,
+    drawn_apart,
+    outputs,
+    pages,
+    read_code_of,
+    reproduced,
+    without_picture,
+)
 from nsb.running.process import ProcessError, port_is_free
 from nsb.running.session import Refused
 from nsb.running.tools import BuildError, Found, Workshop, workshop
@@ -843,7 +854,7 @@ def report(
     if readme:
         judged = [(run.resolve().relative_to(ROOT).as_posix(), written.judgement), *committed_articles(ROOT)]
         for name, language in markdown.READMES.items():
-            block = markdown.readme_block(written.table, facts, judged, language)
+            block = markdown.readme_block(written.table, facts, judged, reproduced(ROOT, _claims()), language)
             write_whole(ROOT / name, markdown.with_block((ROOT / name).read_text(encoding="utf-8"), block))
     sys.exit(DONE if complete else INCOMPLETE)
 

@@ -50,10 +50,8 @@ from nsb.claims import (
 )
 from nsb.model import Cell, Limit, Metric, Profile
 
-NEARLY_ALL = Fraction(5, 6)
-"""Share of the rounds that count from which on a word holds for a contender."""
-HARDLY_ANY = Fraction(1, 6)
-"""Up to here it does not."""
+HARDLY_ANY = 1 - judge.NEARLY_ALL
+"""Of the rounds that count: up to here a word does not hold for a contender, and from NEARLY_ALL on it does."""
 _OUTSIDE: frozenset[Limit] = frozenset({"generator", "upstream", "database"})
 """Limits that are not the contender's own, nor the load's."""
 _ORDER: tuple[Verdict, ...] = ("REFUTED", "NOT_MEASURED", "UNDECIDED", "SUPPORTED")
@@ -64,6 +62,8 @@ _CLAIMED: dict[str, judge.Outcome] = {
     "within_margin": "equal", "figure_equals": "equal", "cap_equals": "equal",
 }  # fmt: skip
 """The outcome of a comparison that supports the rule; the other decided ones refute it."""
+_BOUNDS: dict[judge.Side | None, Literal["at_least", "at_most"]] = {"first": "at_least", "second": "at_most"}
+"""What a ratio is of which one side is a lower bound."""
 
 _NEEDS: dict[Profile, Reason] = {"1cpu": "needs_1cpu", "ncpu": "needs_ncpu"}
 
@@ -143,6 +143,9 @@ class _Evidence:
     def gate(self, scenario: str, metric: Metric, unit: Unit, margin: float | None) -> judge.Gate:
         controlled = [name for pair in judge.twins(self.run).items() for name in pair]
         return judge.gate_of(self.run, self.of(scenario, *dict.fromkeys(controlled)), scenario, metric, margin, unit)
+
+    def is_open(self, scenario: str) -> bool:
+        return bool(self.run["plan"]["models"].get(scenario) == "open")
 
     def missing(self, scenario: str, contenders: Iterable[str]) -> list[str]:
         """What the run lacks to say anything of them there, in words; first the contenders."""
@@ -266,13 +269,10 @@ def _gate_key(ask: _Ask) -> tuple[str, Metric, Unit, float | None]:
 
 
 def _question(evidence: _Evidence, ask: _Ask, gate: judge.Gate) -> judge.Question:
-    cells = evidence.of(ask.scenario, *ask.names)
-    if ask.other is None:
-        pair = judge.beside(cells, ask.contender, ask.scenario, ask.metric, ask.value, ask.unit)
-    else:
-        pair = judge.paired(evidence.run, cells, ask.contender, ask.other, ask.scenario, ask.metric, ask.unit)
+    pair, floor = _paired(evidence, ask)
     return judge.Question(
         pair=pair,
+        floor=floor,
         gate=gate,
         asks=ask.asks,
         border=math.log(ask.border) if ask.unit == "ratio" else ask.border,
@@ -280,6 +280,18 @@ def _question(evidence: _Evidence, ask: _Ask, gate: judge.Gate) -> judge.Questio
         primary=ask.primary,
         least_rounds=ask.least_rounds,
     )
+
+
+def _paired(evidence: _Evidence, ask: _Ask) -> tuple[judge.Paired, judge.Side | None]:
+    """Rounds, and the side that is a lower bound in them, where there is one."""
+    cells = evidence.of(ask.scenario, *ask.names)
+    if ask.other is None:
+        return judge.beside(cells, ask.contender, ask.scenario, ask.metric, ask.value, ask.unit), None
+    if ask.metric in ("throughput", "capacity") and not evidence.is_open(ask.scenario):
+        floored = judge.floored(cells, ask.contender, ask.other, ask.scenario, ask.metric, ask.least_rounds)
+        if floored is not None and len(floored[0].x) >= ask.least_rounds:
+            return floored
+    return judge.paired(evidence.run, cells, ask.contender, ask.other, ask.scenario, ask.metric, ask.unit), None
 
 
 # --- claims and their parts ----------------------------------------------------------------------------------------------
@@ -396,6 +408,7 @@ def _comparison(evidence: _Evidence, rule: Rule, ask: _Ask, answer: judge.Verdic
         low=low,
         high=high,
         level=0.90 if by_ninety else answer.level,
+        bound=_BOUNDS.get(answer.floor),
         border=ask.border,
         agree=answer.agree,
         sign_holds=answer.sign_holds,
@@ -408,10 +421,10 @@ def _comparison(evidence: _Evidence, rule: Rule, ask: _Ask, answer: judge.Verdic
 def _verdict(evidence: _Evidence, rule: Rule, ask: _Ask, answer: judge.Verdict) -> tuple[Verdict, Reason | None, int | None]:
     """With the rounds that it would take."""
     if answer.outcome != "undecided":
-        if _is_own_load(evidence, ask, answer.outcome):
+        if _is_own_load(evidence, ask, answer):
             return "UNDECIDED", "load_bound", None
         return ("SUPPORTED" if answer.outcome == _CLAIMED[rule.rule] else "REFUTED"), None, None
-    if answer.reason != "too_few_rounds":
+    if answer.reason != "too_few_rounds" and answer.reason != "bound":
         return "UNDECIDED", answer.reason, answer.rounds_needed
     cells = evidence.of(ask.scenario, *ask.names)
     rounds = [set(judge.values(cells, ask.scenario, name, ask.metric, ask.unit)) for name in ask.names]
@@ -420,16 +433,19 @@ def _verdict(evidence: _Evidence, rule: Rule, ask: _Ask, answer: judge.Verdict) 
     return "UNDECIDED", reason, ask.least_rounds if reason == "too_few_rounds" and unmeasured else None
 
 
-def _is_own_load(evidence: _Evidence, ask: _Ask, outcome: judge.Outcome) -> bool:
+def _is_own_load(evidence: _Evidence, ask: _Ask, answer: judge.Verdict) -> bool:
     """Whether the side that came out lower in a closed scenario carried all that its users asked for.
 
     Its throughput is then the load's, and how much more it can do is not known: only that it can do this much. Equality under one load
-    is what it says.
+    is what it says. A load that was measured as a whole is its own limit by definition; who lies behind the other there took longer for it.
     """
-    if ask.other is None or ask.metric not in ("throughput", "capacity") or outcome == "equal":
+    if ask.other is None or ask.metric not in ("throughput", "capacity") or answer.outcome == "equal":
         return False
-    counted = [cell for cell in evidence.of(ask.scenario, ask.other if outcome == "higher" else ask.contender) if cell.counts]
-    return sum(cell.limit == "offered" for cell in counted) > HARDLY_ANY * len(counted)
+    higher = answer.outcome == "higher"
+    edge = answer.low if higher else answer.high
+    behind = edge is not None and (edge > 1 if higher else edge < 1)
+    counted = [cell for cell in evidence.of(ask.scenario, ask.other if higher else ask.contender) if cell.counts]
+    return sum(cell.limit == "offered" and not (behind and cell.whole) for cell in counted) > HARDLY_ANY * len(counted)
 
 
 def _why_few(evidence: _Evidence, scenario: str, present: Mapping[str, set[int]], least: int) -> Reason:
@@ -469,7 +485,7 @@ def _held_back(evidence: _Evidence, scenario: str, name: str, limit: Limit, leas
         return _Found("UNDECIDED", _why_few(evidence, scenario, {name: {cell.round for cell in counted}}, least))
     words = [cell.limit for cell in counted]
     share = Fraction(words.count(limit), len(counted))
-    if share >= NEARLY_ALL:
+    if share >= judge.NEARLY_ALL:
         return _Found("SUPPORTED")
     outside = [word for word in words if word in _OUTSIDE and word != limit]  # what the contender would have come to is not known there
     if share + Fraction(len(outside), len(counted)) <= HARDLY_ANY:

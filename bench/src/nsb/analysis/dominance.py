@@ -36,8 +36,6 @@ from nsb.model import METRIC_UNITS, Cell, Limit, Metric
 
 LEAST: dict[Unit, float] = {**compare.LEAST, "KiB": judge.MARGINS["KiB"]}
 """No finer difference is called, in the unit of x: 1 %, 1 ms, 4 KiB."""
-NEARLY_ALL = 5 / 6
-"""Share of the rounds that count that must be values, or bounds. In between it is a mixture, whose values alone would tell too much."""
 OWN: frozenset[Limit] = frozenset({"cpu", "threads", "loop", "carriers", "pool"})
 """Limits that are the contender's, not those of a program beside it."""
 
@@ -65,8 +63,8 @@ class _Asked:
     better: Literal["less", "more"]
     means: dict[str, _Mean | None]
     pairs: dict[Pair, Question | Reason]
-    bounds: dict[Pair, tuple[str, Reason]] = field(default_factory=dict)
-    """Of a pair in which one figure is a lower bound: whose, and why. It can be shown to be better, and nothing else."""
+    bounds: dict[Pair, Reason] = field(default_factory=dict)
+    """Of a pair in which one figure is a lower bound: why. It can be shown to be better, and nothing else."""
     unsustained: list[str] = field(default_factory=list)
 
 
@@ -144,16 +142,6 @@ class _Records:
     def pair(self, a: str, b: str, scenario: str, metric: Metric) -> Paired:
         return judge.paired(self.run, self.of(scenario, a, b), a, b, scenario, metric, self.unit(scenario, metric))
 
-    def above(self, a: str, b: str, scenario: str, metric: Metric) -> Paired:
-        """The same of answers per second, one of them a lower bound in each round."""
-        first, second = ({cell.round: _reached(cell, metric) for cell in self.of(scenario, name) if cell.counts} for name in (a, b))
-        x = {
-            round_: math.log(value / other)
-            for round_, value in sorted(first.items())
-            if value and (other := second.get(round_))
-        }  # fmt: skip
-        return Paired(name=f"{scenario} · {a} : {b} · {metric}", unit="ratio", x=x)
-
     def gate(self, scenario: str, metric: Metric) -> Gate:
         controls = [name for pair in self.twins.items() for name in pair]
         return judge.gate_of(self.run, self.of(scenario, *controls), scenario, metric, as_=self.unit(scenario, metric))
@@ -166,12 +154,6 @@ class _Records:
                 if cell.counts and value is not None and value > 0:
                     found.setdefault(name, {}).setdefault(cell.round, {})[scenario] = value
         return found
-
-
-def _reached(cell: Cell, metric: Metric) -> float | None:
-    """Answers per second, be they a capacity or the most that was offered."""
-    again = cell.second if metric == "capacity" and cell.second is not None and cell.second.status in ("valid", "censored") else None
-    return cell.throughput_rps if again is None else again.throughput_rps
 
 
 def _ready(starts: Sequence[Start]) -> Peaks:
@@ -196,13 +178,15 @@ def _scenario(records: _Records, names: Sequence[str], scenario: str, metric: Me
     by_metric, by_answers = records.gate(scenario, metric), records.gate(scenario, "throughput") if unsustained else judge.NO_TWIN
 
     more = metric in ("throughput", "capacity")
-    bounds: dict[Pair, tuple[str, Reason]] = {}
+    bounds: dict[Pair, Reason] = {}
 
     def question(a: str, b: str) -> Question | Reason:
-        for name, lack, other in ((a, lacks[a], lacks[b]), (b, lacks[b], lacks[a])):
-            if more and lack in ("generator_bound", "database_bound") and other is None:
-                bounds[a, b] = name, lack
-                return Question(pair=records.above(a, b, scenario, metric), gate=by_metric)
+        lack = lacks[a] or lacks[b]
+        if more and lack in ("generator_bound", "database_bound"):
+            floored = judge.floored(records.of(scenario, a, b), a, b, scenario, metric)
+            if floored is not None:
+                bounds[a, b] = lack
+                return Question(pair=floored[0], floor=floored[1], gate=by_metric)
         if a in unsustained or b in unsustained:
             other = lacks[b if a in unsustained else a]
             return other or Question(pair=_answers(records, a, b, scenario), gate=by_answers)
@@ -224,7 +208,7 @@ def _scenario(records: _Records, names: Sequence[str], scenario: str, metric: Me
 def _lack(cells: Sequence[Cell], valued: int) -> Reason | None:
     """Why a contender cannot be compared in a scenario; None where enough of its rounds have values."""
     counted = sum(cell.counts for cell in cells)
-    if valued >= LEAST_ROUNDS and valued >= NEARLY_ALL * counted:
+    if judge.enough(valued, counted):
         return None
     if not cells or all(cell.status == "unsupported" for cell in cells):
         return "no_scenario"
@@ -243,7 +227,7 @@ def _lack(cells: Sequence[Cell], valued: int) -> Reason | None:
 
 def _unsustained(cells: Sequence[Cell]) -> bool:
     own = sum(cell.status == "censored" and cell.limit in OWN for cell in cells)
-    return own >= LEAST_ROUNDS and own >= NEARLY_ALL * sum(cell.counts for cell in cells)
+    return judge.enough(own, sum(cell.counts for cell in cells))
 
 
 def _answers(records: _Records, a: str, b: str, scenario: str) -> Paired:
@@ -362,14 +346,11 @@ def _relation(asked: _Asked, pair: Pair, answer: judge.Verdict) -> Relation:
     near = answer.low if answer.outcome == "higher" else answer.high
     assert near is not None  # there are rounds enough
     x = math.log(near) if answer.unit == "ratio" else near
-    bound, why = asked.bounds.get(pair, (None, None))
+    why = asked.bounds.get(pair)
     if answer.outcome not in ("higher", "lower") or abs(x) <= LEAST[answer.unit]:
         return why or ("not_sustained" if by_answers else "tied")
     more = "more" if by_answers else asked.better
-    found: Relation = "better" if (answer.outcome == "higher") == (more == "more") else "worse"
-    if why is not None and bound != (pair[0] if found == "better" else pair[1]):
-        return why  # it lies below, and what it bounds may not
-    return found
+    return "better" if (answer.outcome == "higher") == (more == "more") else "worse"
 
 
 def _best(names: Sequence[str], relations: Mapping[Pair, Relation]) -> list[str]:

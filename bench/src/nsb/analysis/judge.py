@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from fractions import Fraction
 from typing import Any, Literal
 
 from pydantic import Field
@@ -16,6 +17,9 @@ LEAST_ROUNDS = 5
 """Below it no verdict."""
 RANK_ROUNDS = 8
 """From here on the Hodges–Lehmann interval must agree."""
+NEARLY_ALL = Fraction(5, 6)
+"""Share of the rounds that count from which on they are what most of them are. Below it values and bounds are a mixture, whose values alone
+would tell too much."""
 
 Unit = Literal["ratio", "ms", "KiB"]
 """What a pair's x is: the ln of a ratio, or a difference in ms, or in KiB for slopes of memory, which may be zero or below."""
@@ -23,7 +27,8 @@ MARGINS: dict[Unit, float] = {"ratio": 0.10, "ms": 1.0, "KiB": 4.0}
 """What still counts as equal: 10 %, the whole millisecond of k6's clock, and the page that memory is counted in."""
 
 Outcome = Literal["higher", "lower", "equal", "undecided"]
-Reason = Literal["too_few_rounds", "no_twin", "twin_failed", "straddles", "unsteady"]
+Reason = Literal["too_few_rounds", "no_twin", "twin_failed", "straddles", "unsteady", "bound"]
+Side = Literal["first", "second"]
 
 
 class Paired(Frozen):
@@ -67,11 +72,17 @@ class Question(Frozen):
     """0.10 for ±10 %, or ms, or KiB; None: MARGINS."""
     primary: bool = True
     least_rounds: int = Field(default=LEAST_ROUNDS, ge=LEAST_ROUNDS)
+    floor: Side | None = None
+    """Whose figures are lower bounds, in some rounds at least: x is then at least (first) or at most (second) so much."""
 
     @property
     def beyond(self) -> list[float]:
         """x from the border on: what decides."""
         return [value - self.border for value in self.pair.x.values()]
+
+    def can_be(self, outcome: Outcome) -> bool:
+        """Whether x can show it: what is at least so much is never lower than the border, nor equal to it."""
+        return self.floor is None or outcome == ("higher" if self.floor == "first" else "lower")
 
 
 class Verdict(Frozen):
@@ -97,6 +108,7 @@ class Verdict(Frozen):
     """The share of rounds that lie on the mean's side of the border; where equality is asked, within the margin."""
     sign_holds: bool | None
     """Whether the mean stays on its side of the border whichever round is left out."""
+    floor: Side | None
     gate: Gate
     outcome: Outcome
     """Higher and lower than the border, or, where equality is asked, than the margin around it."""
@@ -122,6 +134,25 @@ def _is_value(cell: Cell, metric: Metric) -> bool:
     """A capacity is one too where k6 was the limit and the second generator was not."""
     again = metric == "capacity" and cell.counts and cell.by_second is not None and cell.by_second.status == "valid"
     return cell.status == "valid" or again
+
+
+def reached(cells: Iterable[Cell], scenario: str, contender: str, metric: Metric) -> dict[int, float]:
+    """Round → answers per second that it came to at least, over the last attempts that count: values and bounds.
+
+    Of capacity by the second generator, where that counts.
+    """
+    found: dict[int, float] = {}
+    for cell in latest(cell for cell in cells if cell.scenario == scenario and cell.contender == contender and cell.counts):
+        again = cell.second if metric == "capacity" and cell.second is not None and cell.second.status in ("valid", "censored") else None
+        rate = cell.throughput_rps if again is None else again.throughput_rps
+        if rate:
+            found[cell.round] = rate
+    return found
+
+
+def enough(values: int, counted: int, least: int = LEAST_ROUNDS) -> bool:
+    """Whether so many values stand for a contender of which `counted` rounds count, bounds among them."""
+    return values >= least and values >= NEARLY_ALL * counted
 
 
 def slopes(cells: Iterable[Cell], scenario: str, contender: str) -> dict[int, float]:
@@ -154,6 +185,23 @@ def paired(run: Mapping[str, Any], cells: Iterable[Cell], a: str, b: str, scenar
         if round_ in second
     }
     return Paired(name=f"{scenario} · {a} : {b} · {metric}", unit=as_, x=x)
+
+
+def floored(cells: Iterable[Cell], a: str, b: str, scenario: str, metric: Metric, least: int = LEAST_ROUNDS) -> tuple[Paired, Side] | None:
+    """Answers per second of a closed scenario where one side has too few values, but came to so much at least; and which side it is.
+
+    The bound of that side stands beside the values of the other: what it bounds lies higher, so the true x does (a's bound), or lies lower
+    (b's). None where both have values enough, or neither has.
+    """
+    kept = list(cells)
+    known = {name: series(kept, scenario, name, metric) for name in (a, b)}
+    floors = {name: reached(kept, scenario, name, metric) for name in (a, b)}
+    short = [name for name in (a, b) if not enough(len(known[name]), len(floors[name]), least)]
+    if len(short) != 1:
+        return None
+    first, second = (floors[name] if name in short else known[name] for name in (a, b))
+    x = {round_: math.log(rate / second[round_]) for round_, rate in sorted(first.items()) if round_ in second}
+    return Paired(name=f"{scenario} · {a} : {b} · {metric}", unit="ratio", x=x), "first" if a in short else "second"
 
 
 def beside(cells: Iterable[Cell], contender: str, scenario: str, metric: Metric, value: float, as_: Unit) -> Paired:
@@ -226,8 +274,13 @@ def judge(questions: Sequence[Question]) -> list[Verdict]:
 
 
 def _p_value(q: Question) -> float:
-    """Two-sided: that x is at the border; where equality is asked, that it is still within the margin, which is what refutes it."""
+    """Two-sided: that x is at the border; where equality is asked, that it is still within the margin, which is what refutes it.
+
+    A bound has nothing to say on its other side: 1 there.
+    """
     found = contrast(q.beyond)
+    if not q.can_be("higher" if found.mean > 0 else "lower"):
+        return 1.0
     if q.asks == "difference":
         return found.p_value
     outside = abs(found.mean) - band(q.pair.unit, q.margin)
@@ -255,6 +308,10 @@ def _verdict(q: Question, level: float) -> Verdict:
         told = _beyond_twin(q, around, ninety, ranks)
         if told is not None:
             outcome, reason = told, None
+    if not few and q.floor is not None and mean is not None and q.gate.reason != "no_twin":
+        side: Outcome = "higher" if mean > 0 else "lower"
+        if not q.can_be(side) or (outcome != "undecided" and not q.can_be(outcome)):
+            outcome, reason, needed = "undecided", "bound", None
 
     def as_shown(value: float | None) -> float | None:
         return None if value is None else shown(value + q.border, q.pair.unit)
@@ -275,6 +332,7 @@ def _verdict(q: Question, level: float) -> Verdict:
         rank_high=as_shown(ranks.high if ranks else None),
         agree=_agree(q, x, mean),
         sign_holds=sign_holds,
+        floor=q.floor,
         gate=q.gate,
         outcome=outcome,
         reason=reason,

@@ -27,7 +27,7 @@ from nsb.claims import (
 from nsb.model import LATENCIES
 from nsb.report import messages
 from nsb.report.messages import Language, own, text
-from nsb.report.words import number, plain, signed
+from nsb.report.words import bound_sign, number, plain, signed
 
 _COLOURS: dict[Verdict, str] = {"SUPPORTED": "green", "REFUTED": "red", "UNDECIDED": "yellow", "NOT_MEASURED": "dim"}
 
@@ -70,7 +70,7 @@ def _comparison(found: Comparison) -> str:
     assert found.value is not None
     beside = found.contender if found.other is None else f"{found.contender} {'÷' if found.unit == 'ratio' else '−'} {found.other}"
     unit = "" if found.unit == "ratio" else f" {found.unit}"
-    return f"{beside} {signed(found.value)}{unit}{_bounds(found.low, found.high, found.level)}"
+    return f"{beside} {bound_sign(found)}{signed(found.value)}{unit}{_bounds(found.low, found.high, found.level)}"
 
 
 def _bounds(low: float | None, high: float | None, level: float) -> str:
@@ -109,12 +109,13 @@ def looked_at_by(found: Judgement) -> list[JudgedClaim]:
 
 
 def not_measured(found: Judgement, language: Language) -> list[str]:
-    """`not measured: no such scenario in the run: A3, D4`: a line for each reason, the most frequent first."""
+    """`not measured (no such scenario in the run): A3, D4`: a line for each reason, the most frequent first."""
     by_reason: dict[str, list[str]] = {}
     for claim in found.claims:
         if claim.verdict == "NOT_MEASURED":
-            by_reason.setdefault(verdict(claim, language), []).append(claim.id)
-    return [f"{reason}: {', '.join(ids)}" for reason, ids in sorted(by_reason.items(), key=lambda each: -len(each[1]))]
+            by_reason.setdefault(text(f"reason.{claim.reason}", language), []).append(claim.id)
+    word = text("verdict.NOT_MEASURED", language)
+    return [f"{word} ({reason}): {', '.join(ids)}" for reason, ids in sorted(by_reason.items(), key=lambda each: -len(each[1]))]
 
 
 def counts(found: Judgement, language: Language) -> str:
@@ -230,6 +231,7 @@ def _part(part: Judged) -> list[str]:
     lacks = f" {text('claim.missing', 'en', names=', '.join(part.missing))}" if part.missing else ""
     lines = [f"- {messages.asked_of(part, 'en')} → **{verdict(part, 'en')}**{lacks}"]
     lines += [f"  - {line}" for line in figures(part, "en")]
+    lines += [f"  - {messages.bound_of(each, 'en')}" for each in part.comparisons if each.bound is not None and each.value is not None]
     for row in part.rows:
         doubts = f"; {row.doubts} of {row.rounds + row.censored} rounds in doubt" if row.doubts else ""
         lines.append(f"  - {text('head.limit', 'en')}: {_held_back(row, 'en')}{doubts}")

@@ -81,7 +81,7 @@ def _environment() -> Environment:
     made.globals.update(
         t=text, instead=verdicts.instead,
         both=html_words.both, label=html_words.label, word=messages.word, criterion=messages.criterion,
-        asked=html_words.in_both(messages.asked_of),
+        asked=html_words.in_both(messages.asked_of), bound_of=html_words.in_both(messages.bound_of),
         scope=html_words.in_both(messages.scope), short_scope=html_words.in_both(messages.short_scope),
         rounds=html_words.in_both(messages.rounds), unit=html_words.in_both(messages.unit), amount=html_words.amount,
         interval=html_words.interval, ranked=html_words.ranked,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from markupsafe import Markup, escape
@@ -56,7 +56,8 @@ class Interval:
 
 
 def interval(of: Comparison | Row) -> Interval:
-    return _interval(of.value, of.low, of.high)
+    shown = _interval(of.value, of.low, of.high)
+    return replace(shown, value=words.bound_sign(of) + shown.value) if isinstance(of, Comparison) else shown
 
 
 def ranked(of: Criterion, contender: str) -> Interval:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from nsb.analysis.controls import Control
 from nsb.analysis.table import Entry, Second, Table
-from nsb.claims import Judgement
+from nsb.claims import Article, Judgement
 from nsb.report import claims as verdicts
 from nsb.report import controls as controls_
 from nsb.report import fairness, idle, starts, switches, words
-from nsb.report.messages import Language
+from nsb.report.messages import Language, own, text
 
 
 def table_block(table: Table) -> str:
@@ -94,8 +95,28 @@ BEGIN, END = "<!-- result:begin", "<!-- result:end -->"
 READMES: dict[str, Language] = {"README.md": "en", "README.ko.md": "ko"}
 
 
-def readme_block(table: Table, run: dict[str, Any], judged: Sequence[tuple[str, Judgement]], language: Language) -> str:
-    """What stands between the markers of the README: the table of a committed run, its legend, the verdicts of all runs, its machine.
+@dataclass(frozen=True)
+class Reproduced:
+    """An article, and the folders of the runs that repeat its own loads, below the root."""
+
+    article: Article
+    folders: list[str]
+
+
+def _index(found: Sequence[Reproduced], language: Language) -> str:
+    """A line for each article, with its pages."""
+    lines = []
+    for each in found:
+        pages = [f"[{folder.rsplit('/', 1)[-1]}]({folder}/articles/{each.article.id}.{language}.md)" for folder in each.folders]
+        lines.append(f"- **{each.article.id}** {own(each.article.title, language)}: {', '.join(pages)}\n")
+    return "\n".join([f"{text('article.index', language)}\n", "".join(lines)])
+
+
+def readme_block(
+    table: Table, run: dict[str, Any], judged: Sequence[tuple[str, Judgement]], reproduced: Sequence[Reproduced], language: Language
+) -> str:
+    """What stands between the markers of the README: the table of a committed run, its legend, the verdicts of all runs, the pages on the
+    articles' own loads, its machine.
 
     `judged`: folder and verdicts of that run, and of further ones after it.
     """
@@ -110,6 +131,7 @@ def readme_block(table: Table, run: dict[str, Any], judged: Sequence[tuple[str, 
             verdicts.counts_across(verdicts_, language),
             "",
             verdicts.summary_across(verdicts_, language),
+            _index(reproduced, language),
             f"<sub>{host['cpu']}, {host['cores']} cores, {run['database']['kind']} {run['database']['version']}, "
             f"{run['started_at'][:10]}; raw data and doubts: [{folder}]({folder}/table.md).</sub>",
             "",

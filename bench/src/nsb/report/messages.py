@@ -13,6 +13,7 @@ from nsb.claims import (
     ArithmeticRule,
     CapRule,
     CodeRule,
+    Comparison,
     FigureRule,
     Judged,
     LimitRule,
@@ -343,6 +344,14 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "claim.missing": ("Missing: {names}", "없는 것: {names}"),
     "claim.computed": ("Computed: {value}", "계산값: {value}"),
     "claim.agree": ("{share} of the rounds agree.", "라운드의 {share}가 같은 쪽입니다."),
+    "claim.at_least": (
+        "≥: in some rounds another program was the limit of {name}, which may do more; so the ratio is at least this.",
+        "≥: 일부 라운드에서 다른 프로그램이 먼저 한계에 닿아 {name} 쪽은 하한만 압니다. 실제 비율은 이 값 이상입니다.",
+    ),
+    "claim.at_most": (
+        "≤: in some rounds another program was the limit of {name}, which may do more; so the ratio is at most this.",
+        "≤: 일부 라운드에서 다른 프로그램이 먼저 한계에 닿아 {name} 쪽은 하한만 압니다. 실제 비율은 이 값 이하입니다.",
+    ),
     "claim.gate": ("The twin's own interval: {low} to {high}.", "쌍둥이 자신의 구간: {low}~{high}."),
     # --- the result in a sentence -----------------------------------------------------------------------------------
     "result.claims": (
@@ -723,6 +732,10 @@ MESSAGES: dict[str, tuple[str, str]] = {
         "원시 데이터(cells.jsonl, run.json, k6/)에서 모든 보고서를 다시 만들려면 다음과 같이 합니다.",
     ),
     # --- the page of an article --------------------------------------------------------------------------------------
+    "article.index": (
+        "Where the articles' own loads were repeated, their figures stand beside ours:",
+        "글에 나온 부하를 그대로 걸어 글의 수치와 이 측정의 수치를 나란히 실은 페이지입니다.",
+    ),
     "article.no_figure": ("no figure", "값 없음"),
     "article.send": ("{vus} users send for {seconds} s, all from the same moment", "{vus}명이 동시에 시작해 {seconds}초 동안 전송"),
     "article.requests": (
@@ -843,6 +856,12 @@ def _commit(whole: str) -> str:
 def asked(rule: Rule, language: Language, in_ms: bool = False) -> str:
     """What a part of a claim asks, in a line without a full stop. `in_ms`: latency is compared there as a difference in ms."""
     return text(f"asks.{_asks(rule)}", language, **_asked(rule, language, in_ms))
+
+
+def bound_of(found: Comparison, language: Language) -> str:
+    """Why a ratio has a ≥ or a ≤."""
+    assert found.bound is not None
+    return text(f"claim.{found.bound}", language, name=found.contender if found.bound == "at_least" else found.other or "–")
 
 
 def asked_of(part: Judged, language: Language) -> str:

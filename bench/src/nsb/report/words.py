@@ -8,6 +8,7 @@ from typing import Any
 
 from nsb.analysis.starts import Span
 from nsb.analysis.table import UNITS, Entry, Second, Table
+from nsb.claims import Comparison
 from nsb.model import SecondFigure
 from nsb.report import messages
 from nsb.report.messages import Language, text
@@ -28,6 +29,11 @@ def number(value: float) -> str:
 def plain(value: float) -> str:
     """As somebody gave it, not rounded: `0.83`, `124,011`."""
     return f"{value:,.6g}"
+
+
+def bound_sign(found: Comparison) -> str:
+    """`≥` and `≤` before a ratio of which one side is a lower bound."""
+    return {None: "", "at_least": "≥", "at_most": "≤"}[found.bound]
 
 
 def signed(value: float | None) -> str:

@@ -20,6 +20,7 @@ from nsb.report import articles as pages_of_articles
 from nsb.report import claims as verdicts
 from nsb.report import csv, markdown
 from nsb.report.controls import sentences
+from nsb.report.markdown import Reproduced
 from nsb.report.messages import LANGUAGES
 from nsb.report.words import of_runner
 from nsb.running.journal import JournalError, read_starts_of, write_whole
@@ -124,6 +125,16 @@ def committed_articles(root: Path) -> list[tuple[str, Judgement]]:
         except (OSError, ValueError) as error:
             raise JournalError(f"{file}: {error}") from None
         found.append((file.parent.relative_to(root).as_posix(), judgement))
+    return found
+
+
+def reproduced(root: Path, claims: Claims) -> list[Reproduced]:
+    """Each article whose own load a committed run repeats, and the folders of those runs below the root, the newest first."""
+    found = []
+    for letter, article in claims.articles.items():
+        pages = sorted((root / "bench" / "results").glob(f"*/articles/{letter}.en.md"), reverse=True)
+        if pages:
+            found.append(Reproduced(article, [page.parents[1].relative_to(root).as_posix() for page in pages]))
     return found
 
 
