@@ -230,6 +230,18 @@ def test_the_page_has_their_figure_ours_and_what_explains_it(language: Any) -> N
 
 
 @pytest.mark.parametrize("language", ["en", "ko"])
+def test_the_page_says_where_the_verdicts_are_that_its_run_was_not_asked_for(language: Any) -> None:
+    claims, cells = claims_with(figure(200.0, "requests/s")), [cell(1, "a", 90.0)]
+    found, judgement = repeated(RUN, cells, claims)["X"], judged(RUN, cells, [], None, claims)
+    asked = judgement.claims[0]
+    for verdict in ("SUPPORTED", "NOT_MEASURED"):
+        reason = "no_scenario" if verdict == "NOT_MEASURED" else None
+        other = judgement.model_copy(update={"claims": [asked.model_copy(update={"verdict": verdict, "reason": reason})]})
+        page = pages.page(language, claims.articles["X"], found, RUN, other, ["X"])
+        assert ("README" in page) == (verdict == "NOT_MEASURED")
+
+
+@pytest.mark.parametrize("language", ["en", "ko"])
 def test_a_page_without_any_spread_shows_no_chart(language: Any) -> None:
     claims, cells = claims_with(figure(200.0, "requests/s")), [cell(1, "a", 90.0)]
     page = pages.page(language, claims.articles["X"], repeated(RUN, cells, claims)["X"], RUN, judged(RUN, cells, [], None, claims), ["X"])

@@ -386,7 +386,7 @@ def test_a_lower_bound_decides_on_one_side(rounds: Sequence[int], bounded: str, 
     assert compared.value == pytest.approx(3.0, rel=0.02)
     sign = "≥" if bounded == "b" else "≤"
     assert verdicts.figures(found, "en")[0].startswith(f"b ÷ c {sign}3.0")
-    assert f"{sign}: in some rounds another program was the limit of {bounded}" in verdicts.page(judged(cells, claim(asked)))
+    assert f"{sign}: in some rounds the figure of {bounded} is a lower bound" in verdicts.page(judged(cells, claim(asked)))
 
 
 def test_a_bound_is_taken_with_the_values_of_the_second_generator() -> None:

@@ -46,6 +46,7 @@ def page(
         scope=messages.scope(judgement.scope, language),
         verdicts=claims.summary(own, language),
         counts=claims.counts(own, language),
+        elsewhere=any(claim.verdict == "NOT_MEASURED" for claim in own.claims),
         again=blog.again(dict(run)),
         others=[letter for letter in letters if letter != article.id],
     )

@@ -345,12 +345,12 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "claim.computed": ("Computed: {value}", "계산값: {value}"),
     "claim.agree": ("{share} of the rounds agree.", "라운드의 {share}가 같은 쪽입니다."),
     "claim.at_least": (
-        "≥: in some rounds another program was the limit of {name}, which may do more; so the ratio is at least this.",
-        "≥: 일부 라운드에서 다른 프로그램이 먼저 한계에 닿아 {name} 쪽은 하한만 압니다. 실제 비율은 이 값 이상입니다.",
+        "≥: in some rounds the figure of {name} is a lower bound (what held it back stands beside it), so the ratio is at least this.",
+        "≥: 일부 라운드에서 {name}의 값이 하한(한계는 함께 표시)이므로 실제 비율은 이 값 이상입니다.",
     ),
     "claim.at_most": (
-        "≤: in some rounds another program was the limit of {name}, which may do more; so the ratio is at most this.",
-        "≤: 일부 라운드에서 다른 프로그램이 먼저 한계에 닿아 {name} 쪽은 하한만 압니다. 실제 비율은 이 값 이하입니다.",
+        "≤: in some rounds the figure of {name} is a lower bound (what held it back stands beside it), so the ratio is at most this.",
+        "≤: 일부 라운드에서 {name}의 값이 하한(한계는 함께 표시)이므로 실제 비율은 이 값 이하입니다.",
     ),
     "claim.gate": ("The twin's own interval: {low} to {high}.", "쌍둥이 자신의 구간: {low}~{high}."),
     # --- the result in a sentence -----------------------------------------------------------------------------------
