@@ -853,8 +853,9 @@ def report(
     complete = _draw(run)
     if readme:
         judged = [(run.resolve().relative_to(ROOT).as_posix(), written.judgement), *committed_articles(ROOT)]
+        pages_of = reproduced(ROOT, _claims())
         for name, language in markdown.READMES.items():
-            block = markdown.readme_block(written.table, facts, judged, reproduced(ROOT, _claims()), language)
+            block = markdown.readme_block(written.table, facts, judged, pages_of, language)
             write_whole(ROOT / name, markdown.with_block((ROOT / name).read_text(encoding="utf-8"), block))
     sys.exit(DONE if complete else INCOMPLETE)
 

@@ -279,12 +279,16 @@ def _p_value(q: Question) -> float:
     A bound has nothing to say on its other side: 1 there.
     """
     found = contrast(q.beyond)
-    if not q.can_be("higher" if found.mean > 0 else "lower"):
+    if not q.can_be(_towards(found.mean)):
         return 1.0
     if q.asks == "difference":
         return found.p_value
     outside = abs(found.mean) - band(q.pair.unit, q.margin)
     return Contrast(outside, found.error, found.df).p_value if outside > 0 else 1.0
+
+
+def _towards(mean: float) -> Literal["higher", "lower"]:
+    return "higher" if mean > 0 else "lower"
 
 
 def _verdict(q: Question, level: float) -> Verdict:
@@ -308,10 +312,8 @@ def _verdict(q: Question, level: float) -> Verdict:
         told = _beyond_twin(q, around, ninety, ranks)
         if told is not None:
             outcome, reason = told, None
-    if not few and q.floor is not None and mean is not None and q.gate.reason != "no_twin":
-        side: Outcome = "higher" if mean > 0 else "lower"
-        if not q.can_be(side) or (outcome != "undecided" and not q.can_be(outcome)):
-            outcome, reason, needed = "undecided", "bound", None
+    if found and reason not in ("too_few_rounds", "no_twin") and not q.can_be(_towards(found.mean) if outcome == "undecided" else outcome):
+        outcome, reason, needed = "undecided", "bound", None
 
     def as_shown(value: float | None) -> float | None:
         return None if value is None else shown(value + q.border, q.pair.unit)
