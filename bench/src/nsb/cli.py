@@ -295,7 +295,7 @@ def _run(
     measured_from = time.monotonic()
     asked = [registry.contenders[name] for name in runnable]
     with ground.stage(plan.profile, plan.workers, asked, folder, database_url, _say) as stage:
-        _conform_first(work, stage, plan.only(runnable), left_out)
+        passed = _conform_first(work, stage, plan.only(runnable), left_out)
         runnable = [name for name in runnable if name not in left_out]
         if not runnable:
             raise Refused("No contender obeys the contract; ./justw conform says which rules are broken.")
@@ -309,7 +309,7 @@ def _run(
             markup=False,
         )
         facts = session.run_facts(plan, stage, k6_program, build_s, announced)
-        facts |= ground.facts() | {"left_out": left_out, "preflight": checked}
+        facts |= ground.facts() | {"left_out": left_out, "conformance": passed, "preflight": checked}
         if before is not None:
             facts = _sitting(before, facts, left_out, ground.standing(plan)["tools"], folder)
         journal.facts(facts)
@@ -415,8 +415,8 @@ def _tells_nothing(contender: Contender, plan: plans.Plan) -> str | None:
     return whys[0] if None not in whys else contender.nothing_of_its_own(plan.workers)
 
 
-def _conform_first(work: Workshop, stage: Stage, plan: plans.Plan, left_out: dict[str, str]) -> None:
-    """A contender that breaks a rule gets no number."""
+def _conform_first(work: Workshop, stage: Stage, plan: plans.Plan, left_out: dict[str, str]) -> dict[str, dict[str, object]]:
+    """A contender that breaks a rule gets no number. Returns who passed (now, or the same build before) but for which rules."""
     passed = session.PassedBefore(work, stage)
     if known := [contender.id for contender in plan.to_check if passed.knows(contender)]:
         _say(f"These builds passed the contract before: {', '.join(known)}")
@@ -432,6 +432,11 @@ def _conform_first(work: Workshop, stage: Stage, plan: plans.Plan, left_out: dic
     for contender in plan.contenders:
         if contender.copy_of in left_out:
             left_out.setdefault(contender.id, f"{contender.copy_of}, of which it is a copy, is left out")
+    return {
+        contender.id: {"passed": "before" if contender.id in known else "now", "but": contender.breaks}
+        for contender in plan.to_check
+        if contender.id not in left_out
+    }
 
 
 def _say_checked(contender: Contender, number: int, among: Sequence[Contender], when: str = "") -> None:

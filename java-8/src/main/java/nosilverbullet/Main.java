@@ -34,8 +34,7 @@ class Main {
                 "--server.address=" + settings.host.getHostAddress(),
                 "--server.port=" + settings.port,
                 "--server.tomcat.accept-count=" + settings.backlog,
-                "--server.tomcat.threads.max=" + settings.serverThreads,
-                "--server.tomcat.threads.min-spare=" + settings.serverThreads);
+                "--server.tomcat.threads.max=" + settings.serverThreads);
     }
 
     /** What Spring Boot has no property for; it runs after Spring Boot's own, which knows no -1. */

@@ -36,7 +36,6 @@ class Main {
                 "--server.port=" + settings.port(),
                 "--server.tomcat.accept-count=" + settings.backlog(),
                 "--server.tomcat.threads.max=" + settings.serverThreads(),
-                "--server.tomcat.threads.min-spare=" + settings.serverThreads(),
                 "--spring.threads.virtual.enabled=" + settings.virtualThreads());
     }
 

@@ -37,7 +37,6 @@ fun start(settings: Settings): ConfigurableApplicationContext {
         "--server.port=${settings.port}",
         "--server.tomcat.accept-count=${settings.backlog}",
         "--server.tomcat.threads.max=${settings.serverThreads}",
-        "--server.tomcat.threads.min-spare=${settings.serverThreads}",
     )
 }
 
