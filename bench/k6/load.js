@@ -30,6 +30,8 @@ for (const name of ['nsb_latency', 'nsb_service', 'nsb_iteration', 'nsb_started'
   for (const part of submetrics) thresholds[`${name}{${part}}`] = ['nsb_started', 'nsb_failures'].includes(name) ? ['count>=0'] : ['max>=0'];
 }
 
+for (const level of cell.still.keys()) thresholds[`nsb_service{still:${level}}`] = ['max>=0'];
+
 export const options = {
   scenarios: {
     load: open
@@ -55,6 +57,12 @@ function phaseOf(now) {
   if (now < cell.window_from_ms) return tags.before;
   if (now < middle) return tags.h1;
   return now < cell.window_to_ms || cell.whole ? tags.h2 : tags.after;
+}
+
+// While connections are held beside the load: which level stands, where all of it is open and no collection has been asked for.
+function stillOf(now, phase) {
+  const level = cell.still.findIndex(([from, to]) => now >= from && now < to);
+  return level < 0 ? phase : { ...phase, still: String(level) };
 }
 
 // `*` in the expected body stands for any run of characters; at most one is used.
@@ -123,7 +131,7 @@ export default function () {
   }
   const waited = late + response.timings.blocked + took;
   latency.add(open ? waited : took, phase);
-  service.add(took, phase);
+  service.add(took, stillOf(end, phase));
   iteration.add(end - start, phase);
   if (open) lag.add(late, phase);
 }

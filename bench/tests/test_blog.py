@@ -104,7 +104,8 @@ ALL = (
 def test_it_opens_with_the_counts_and_each_verdict_has_its_sentence(language: Language) -> None:
     said = post(language, judgement(*ALL))
     opening = said.split("## ", 1)[0]
-    assert text("result.claims", language, all=4, SUPPORTED=1, REFUTED=1, UNDECIDED=1, NOT_MEASURED=1) in opening
+    lacking = text("result.not_measured", language, n=1)
+    assert text("result.claims", language, all=4, SUPPORTED=1, REFUTED=1, UNDECIDED=1, lacking=lacking) in opening
     sentences = {
         "en": ["This run supports it.", "This run says otherwise.", "This run cannot tell."],
         "ko": ["측정 결과가 이 주장을 뒷받침합니다.", "측정 결과는 이 주장과 다릅니다.", "이 측정만으로는 알 수 없습니다."],

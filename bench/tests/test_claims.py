@@ -340,13 +340,15 @@ def test_capacity_is_the_second_generators_where_k6_was_the_limit() -> None:
     rule = {**ATLEAST, "scenario": "most", "metric": "capacity"}
     cells = ran("most", "throughput", {"a": about(900), "b": about(900, 1)}, limit="generator", status="censored")
     assert said(part(cells, rule)) == ("UNDECIDED", "generator_bound")
+    second = SecondFigure(tool="other 1", status="valid", limit="cpu")
     again = [
-        c.model_copy(update={"second": SecondFigure(tool="other 1", status="valid", throughput_rps=rps * (c.throughput_rps or 0) / 900)})
+        c.model_copy(update={"second": second.model_copy(update={"throughput_rps": rps * (c.throughput_rps or 0) / 900})})
         for c in cells
         for rps in [4000 if c.contender.startswith("a") else 2000]
     ]
     found = part(again, rule)
     assert (said(found), found.comparisons[0].value, found.rows[0].rounds) == (SUPPORTED, pytest.approx(2.0, rel=0.01), 6)
+    assert found.rows[0].limits == {"cpu": 6}  # of the generator whose figure it is
 
 
 BEYOND = ("UNDECIDED", "generator_bound")

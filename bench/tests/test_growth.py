@@ -263,7 +263,7 @@ def test_k6_is_told_when_each_level_begins(registry: Registry) -> None:
     assert data["spread_ms"] == scenario.hold_ms / 2
     ordinary = next(s for s in registry.scenarios.values() if s.model == "closed" and s.hold_ms and not s.levels)
     data, _ = k6.cell(ordinary, timing(ordinary, registry.tiers["smoke"]), 1, "http://here", 1, 1000.0, Path("summary.json"))
-    assert (data["levels"], data["spread_ms"]) == ([], ordinary.hold_ms)
+    assert (data["levels"], data["still"], data["spread_ms"]) == ([], [], ordinary.hold_ms)
     assert k6.warming([scenario], 2000, 30.0, "http://here", 1000.0, Path("summary.json"))["levels"] == []
 
 
@@ -283,6 +283,8 @@ def test_connections_that_are_held_are_levels_beside_an_open_load(registry: Regi
         own = [at for at, held in times if held == level["connections"]]
         assert len(own) == 2
         assert all(opened_s < at < (nth + 1) * t.level_s for at in own)
+        still_s = [at_ms / 1000 - opens_s for at_ms in cast("list[list[int]]", data["still"])[nth]]
+        assert opened_s <= still_s[0] < still_s[1] < min(own)  # all are open, and no collection has been asked for
     assert cast("int", told["until_ms"]) / 1000 > opens_s + t.window_s
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from nsb.analysis import table
 from nsb.analysis.idle import cpu_ms_per_s, idle
-from nsb.model import Cell, Latency, Reading
+from nsb.model import Cell, Latency, Reading, Still
 from nsb.report import idle as shown
 from nsb.report import markdown, words
 
@@ -60,6 +60,15 @@ def test_each_connection_is_told_with_its_memory_its_cpu_and_what_others_feel() 
     assert found.p50_ms.value == 1.2
 
 
+def test_what_others_feel_is_told_with_none_and_with_all() -> None:
+    def still(round_: int) -> list[Still]:
+        return [Still(held=held, requests=180, p50_ms=0.5 + held / 10_000 + round_ / 10, p90_ms=None) for held in LEVELS]
+
+    (found,) = idle([cell(n, ladder(27.0, 6.0)).model_copy(update={"still": still(n)}) for n in (1, 2, 3)], ["go"])
+    assert shown.columns(found)[-2:] == ["0.70 (0.60–0.80)", "1.70 (1.60–1.80)"]
+    assert shown.HEADS[-2:] == ("idle_p50_none", "idle_p50_most")
+
+
 def test_what_an_older_run_did_not_read_is_not_told_and_its_times_are_those_of_the_plan() -> None:
     cells = [cell(n, ladder(27.0, None, stamped=False)) for n in (1, 2)]
     (found,) = idle(cells, ["go"])
@@ -102,6 +111,8 @@ def test_figures_with_doubts_in_a_third_of_their_rounds_are_marked() -> None:
         "20.0? (20.0–20.0)",
         "20.0? (20.0–20.0)",
         "1.20? (1.10–1.30)",
+        "–",
+        "–",
     ]
     (clear,) = idle([cell(n, ladder(27.0, None)) for n in rounds], ["go"])
     assert not any("?" in column for column in shown.columns(clear))
@@ -118,7 +129,7 @@ def test_the_page_has_a_row_for_each_contender_and_no_number_of_one_round_withou
     rows = [[part.strip() for part in line.split("|")[1:-1]] for line in grid.splitlines()]
     assert [row[0] for row in rows[2:]] == ["go", "rust"]
     assert {len(row) for row in rows} == {1 + len(shown.HEADS)}
-    assert rows[2][5:] == ["–", "–", "–"]
+    assert rows[2][5:] == ["–"] * 5
     assert markdown.table_block(made)
 
 

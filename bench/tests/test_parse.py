@@ -31,6 +31,14 @@ def test_what_was_sent_beside_counts_and_is_in_no_latency() -> None:
     assert (load.latency, load.service, load.halves) == (alone.latency, alone.service, alone.halves)
 
 
+def test_answers_while_connections_are_held_are_told_by_level() -> None:
+    raw = json.loads(RECORDING.read_text())
+    assert load_summary(raw).still == {}
+    for level, median in (("10", 3.0), ("0", 1.0)):
+        raw["metrics"][f"nsb_service{{still:{level}}}"] = {"count": 180, "avg": 2, "med": median, "p(90)": 5, "p(99)": 6, "max": 7}
+    assert {level: (found.count, found.p50) for level, found in load_summary(raw).still.items()} == {0: (180, 1.0), 10: (180, 3.0)}
+
+
 def test_a_window_without_answers_has_no_percentiles() -> None:
     load = load_summary({"metrics": {}})
     assert (load.requests, load.latency.p50) == (0, None)

@@ -82,10 +82,11 @@ def test_of_several_runs_the_one_that_decides_a_claim_is_told_and_who_disagrees(
     assert [(found[id_].claim.verdict, found[id_].folder) for id_ in ("A1", "A2", "A3", "A4")] == [
         ("REFUTED", "results/two"), ("SUPPORTED", "results/one"), ("UNDECIDED", "results/two"), ("NOT_MEASURED", "results/one"),
     ]  # fmt: skip
-    assert [len(found[id_].against) for id_ in ("A1", "A2")] == [0, 1]
+    against = {id_: [(folder, claim.verdict) for folder, claim in found[id_].against] for id_ in ("A1", "A2", "A3", "A4")}
+    assert against == {"A1": [("results/one", "UNDECIDED")], "A2": [("results/two", "REFUTED")], "A3": [], "A4": []}
     lines = verdicts.summary_across(list(found.values()), "en").splitlines()
     (second,) = [line for line in lines if line.startswith("| **A2**")]
-    assert "supported<br><sub>[one](results/one/claims.md)</sub><br><sub>refuted: [two](results/two/claims.md)</sub>" in second
+    assert "<br><sub>[one](results/one/claims.md)</sub><br><sub>refuted: [two](results/two/claims.md)</sub>" in second
     assert "support 1 and refute 1; 1 are undecided" in verdicts.counts_across(list(found.values()), "en")
 
 
@@ -99,3 +100,17 @@ def test_verdicts_of_a_committed_run_can_be_read_again(tmp_path: Path) -> None:
     (folder / "claims.json").write_text("{}")
     with pytest.raises(JournalError, match=r"claims\.json"):
         committed_articles(tmp_path)
+
+
+def test_figures_stand_under_what_they_are_of_and_what_is_claimed_of_them(tmp_path: Path, claims: Claims) -> None:
+    copy = tmp_path / "run"
+    shutil.copytree(REFERENCES[-1], copy, ignore=shutil.ignore_patterns(*MADE))
+    found = {claim.id: claim for claim in outputs(copy, *read_run(copy), claims).judgement.claims}
+    assert verdicts.ours(found["A2"], "en").startswith("sleep-max, throughput: java-pt ")
+    assert "; sleep-max, throughput (claimed: ≥ 2): java-vt ÷ java-pt 3" in verdicts.ours(found["A2"], "en")
+    assert verdicts.ours(found["A2"], "en").count("(claimed: ≥ 2)") == 1  # once for both comparisons
+    assert "(주장: ≥ 1,024 KiB/요청): java-pt " in verdicts.ours(found["C4"], "ko")
+    assert verdicts.ours(found["A7"], "en").startswith("lines of code: java-webflux ÷ java-vt ")
+    assert verdicts.mixed(found["A2"], "en") == ""
+    assert verdicts.mixed(found["A7"], "en") == "of its 2 parts: 1 supported, 1 refuted"
+    assert verdicts.mixed(found["A7"], "ko") == "부분 2개 중 뒷받침됨 1, 반박됨 1"

@@ -65,6 +65,22 @@ def test_one_round_shows_no_spread_and_gives_no_figure() -> None:
     assert switches.section(made([cell(1, "go", 3.0), cell(1, "rust", 2.0)])) == []
 
 
+def test_pinning_events_are_counts_of_the_cells_that_count_whatever_held_them_back() -> None:
+    counted = [cell(n, "go", None, "max", "censored", pinnings=40 + n) for n in (1, 2, 3)]
+    none = [cell(n, "rust", None, "max", pinnings=0) for n in (1, 2)]
+    lost = [cell(3, "rust", None, "max", "invalid", pinnings=7), cell(3, "go-twin", None, "max", pinnings=5)]
+    table = made(counted + none + lost)
+    assert switches.pinned(table) == [("max", ["42 (41–43)", "0 (0–0)"])]
+    heading, hint, grid = switches.section(table)
+    assert heading == "## Pinning, as the JVM counts it\n"
+    assert "a native call does not try" in hint
+    assert grid.splitlines()[-1] == "| max | 42 (41–43) | 0 (0–0) |"
+
+
+def test_a_runtime_that_was_not_asked_or_asked_once_has_no_events_to_tell() -> None:
+    assert switches.section(made([cell(1, "go", None, "max", pinnings=3), cell(1, "rust", None, "max")])) == []
+
+
 # --- when they are read -----------------------------------------------------------------------------------------------------------
 
 

@@ -61,6 +61,15 @@ def test_bounds_do_not_mix_with_values() -> None:
     assert found.figure.value == pytest.approx(100.0)
 
 
+def test_a_value_among_many_bounds_is_not_the_figure() -> None:
+    rounds = [cell(1, 100.0, limit="cpu"), *(cell(n, 900.0, "censored", limit="generator") for n in (2, 3))]
+    found = entry(*rounds)
+    assert found.doubts == ["1 of 3 rounds gave a value and are not in the figure"]
+    assert (found.status, found.limit, found.rounds_valid, found.rounds_censored, found.doubtful) == ("censored", "generator", 1, 2, True)
+    assert found.figure is not None
+    assert (found.figure.value, found.figure.rounds) == (pytest.approx(900.0), 2)
+
+
 def test_a_tail_in_which_the_generator_was_late_is_no_headline() -> None:
     run = {"plan": {**RUN["plan"], "headlines": {"max": "p99"}, "models": {"max": "open"}}}
 

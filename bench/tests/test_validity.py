@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from conftest import QUIET_TCP, closed_cell, open_cell, trend
-from nsb.analysis.validity import Observation, Stats, judge
+from nsb.analysis.validity import Observation, Stats, full_stations, judge
 
 
 def outcome(o: Observation, check: str) -> str:
@@ -136,6 +136,27 @@ def test_a_full_generator_makes_a_bound() -> None:
 
 
 @pytest.mark.parametrize(
+    ("cpu_s", "limit"),
+    [
+        ({"service": 4.0, "generator": 6.6, "database": 3.0}, "generator"),
+        ({"service": 4.0, "generator": 3.0, "database": 6.6}, "database"),
+        ({"service": 4.0, "generator": 3.0, "upstream": 6.6}, "upstream"),
+        ({"service": 4.0, "generator": 8.5, "database": 0.1}, "generator"),
+        ({"service": 9.9, "generator": 3.0, "database": 6.6}, "cpu"),
+    ],
+)
+def test_of_a_core_that_several_share_whoever_used_most_of_it_is_the_limit(cpu_s: dict[str, float], limit: str) -> None:
+    judgement = judge(closed_cell(80000, 64, 0.0, cpu_s=cpu_s))
+    assert (judgement.status, judgement.limit) == ("valid" if limit == "cpu" else "censored", limit)
+
+
+def test_a_rate_that_a_shared_core_could_not_offer_is_not_the_databases_fault() -> None:
+    full = open_cell(cpu_s={"service": 0.5, "generator": 0.7, "database": 1.25})
+    assert full.load is not None
+    assert full_stations(full, full.load) == ["generator", "offered"]
+
+
+@pytest.mark.parametrize(
     ("cpu_s", "again"),
     [
         ({"service": 4.0, "generator": 9.6}, True),
@@ -143,6 +164,7 @@ def test_a_full_generator_makes_a_bound() -> None:
         ({"service": 9.9, "generator": 5.0}, False),
         ({"service": 4.0, "generator": 4.0}, True),  # nobody was full: they waited for each other
         ({"service": 4.0, "generator": 5.0, "database": 9.6}, False),
+        ({"service": 4.0, "generator": 3.0, "database": 6.6}, True),  # their core is full of both
         ({"service": 4.0, "generator": 9.6, "foreign": 9.0}, False),  # invalid: tried once more by k6
     ],
 )

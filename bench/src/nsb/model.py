@@ -483,6 +483,8 @@ HELD_LEVEL_S = 10.0
 """How long so many held connections stand, the time in which they are opened included."""
 HELD_READ_AT = (0.7, 0.95)
 """When in it memory is read: after the last has been opened, and once more."""
+HELD_STILL = (0.5, 0.68)
+"""From when on nothing is opened any more (holder.OPENED_WITHIN), until the first reading and a JVM's collection before it."""
 SECOND_BOOT_S = 0.5
 """oha sends its first request sooner than this after its start (s)."""
 SECOND_TAIL_S = 0.3
@@ -550,6 +552,15 @@ class Half(Frozen):
     requests: int
     p50_ms: float | None
     service_cpu_s: float
+
+
+class Still(Frozen):
+    """Other requests while so many connections were held and none was opened: answers, and what they took from the send on (ms)."""
+
+    held: int
+    requests: int
+    p50_ms: float | None
+    p90_ms: float | None
 
 
 class Check(Frozen):
@@ -656,6 +667,8 @@ class Cell(Frozen):
     """How often the runtime itself said that a virtual thread was pinned, from before the first request of the cell to after its last one;
     None where it was not asked (C17)."""
     halves: list[Half] = []
+    still: list[Still] = []
+    """Of a scenario that holds connections: for each level, lowest first. Empty in earlier runs."""
     checks: list[Check] = []
     raw: str | None = None
     """The k6 summary this came from, relative to the run's folder."""

@@ -567,11 +567,11 @@ def _row(evidence: _Evidence, rule: MeasuredRule, name: str) -> Row:
     """What words are about is shown with the throughput that they held back."""
     metric: Metric = "memory" if isinstance(rule, SlopeRule) else "throughput" if isinstance(rule, CapRule | LimitRule) else rule.metric
     cells = evidence.of(rule.scenario, name)
-    counted = [cell for cell in cells if cell.counts]
+    counted = {cell.round: judge.told(cell, metric) for cell in cells if cell.counts}
     values = judge.values(cells, rule.scenario, name, metric, "KiB" if metric == "memory" else "ratio")
     value, low, high = _mean(list(values.values()), metric)
-    words = Counter(cell.limit for cell in counted if cell.limit is not None)
-    bounds = sum(cell.status == "censored" and cell.round not in values for cell in counted)
+    words = Counter(each.limit for each in counted.values() if each.limit is not None)
+    bounds = sum(each.status == "censored" and round_ not in values for round_, each in counted.items())
     return Row(
         contender=name,
         value=value,
@@ -580,7 +580,7 @@ def _row(evidence: _Evidence, rule: MeasuredRule, name: str) -> Row:
         rounds=len(counted) - bounds,
         censored=bounds,
         limits=dict(sorted(words.items(), key=lambda item: (-item[1], item[0]))),
-        doubts=sum(bool(cell.doubts) for cell in counted),
+        doubts=sum(bool(each.doubts) for each in counted.values()),
     )
 
 

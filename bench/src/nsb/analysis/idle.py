@@ -40,7 +40,11 @@ class Idle(Frozen):
     cpu_most: Span | None
     """The same with most connections."""
     p50_ms: Span | None
-    """Median of the requests beside them, over all levels."""
+    """Median of the requests beside them, from the schedule, over all levels."""
+    p50_none_ms: Span | None
+    """Their median from the send on while nothing is held; None in runs that did not tell levels apart."""
+    p50_most_ms: Span | None
+    """The same with most connections."""
     doubtful: bool
     """Whether the figures are marked, as in an entry."""
 
@@ -59,6 +63,9 @@ def idle(cells: Sequence[Cell], contenders: Sequence[str]) -> list[Idle]:
 def _idle(contender: str, scenario: str, cells: Sequence[Cell]) -> Idle:
     levels = sorted({reading.users for cell in cells for reading in cell.ladder})
 
+    def p50(users: int) -> Span | None:
+        return span([still.p50_ms for cell in cells for still in cell.still if still.held == users and still.p50_ms is not None])
+
     def cpu(users: int) -> Span | None:
         return span([used for cell in cells if (used := cpu_ms_per_s(cell.ladder, users)) is not None])
 
@@ -72,6 +79,8 @@ def _idle(contender: str, scenario: str, cells: Sequence[Cell]) -> Idle:
         cpu_none=cpu(levels[0]),
         cpu_most=cpu(levels[-1]),
         p50_ms=span([cell.latency_ms.p50 for cell in cells if cell.latency_ms is not None and cell.latency_ms.p50 is not None]),
+        p50_none_ms=p50(levels[0]),
+        p50_most_ms=p50(levels[-1]),
         doubtful=doubtful([cell.doubts for cell in cells]),
     )
 

@@ -11,7 +11,7 @@ from pydantic import Field
 
 from nsb.analysis.stats import Contrast, Interval, contrast, deviation, hodges_lehmann, holm, rounds_to_decide
 from nsb.analysis.table import latest
-from nsb.model import LATENCIES, Cell, Frozen, Metric
+from nsb.model import LATENCIES, Cell, Frozen, Metric, SecondFigure
 
 LEAST_ROUNDS = 5
 """Below it no verdict."""
@@ -143,11 +143,16 @@ def reached(cells: Iterable[Cell], scenario: str, contender: str, metric: Metric
     """
     found: dict[int, float] = {}
     for cell in latest(cell for cell in cells if cell.scenario == scenario and cell.contender == contender and cell.counts):
-        again = cell.second if metric == "capacity" and cell.second is not None and cell.second.status in ("valid", "censored") else None
-        rate = cell.throughput_rps if again is None else again.throughput_rps
+        rate = told(cell, metric).throughput_rps
         if rate:
             found[cell.round] = rate
     return found
+
+
+def told(cell: Cell, metric: Metric) -> Cell | SecondFigure:
+    """Whose figure, limit and doubts are meant: of a capacity the second generator's, where it measured and that counts."""
+    again = cell.by_second if metric == "capacity" else None
+    return again if again is not None and again.status in ("valid", "censored") else cell
 
 
 def enough(values: int, counted: int, least: int = LEAST_ROUNDS) -> bool:

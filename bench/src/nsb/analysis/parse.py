@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
+
+STILL = "nsb_service{still:"
 
 
 class SummaryError(Exception):
@@ -45,6 +47,8 @@ class Load:
     iteration: Trend
     lag: Trend
     halves: tuple[Trend, Trend]
+    still: Mapping[int, Trend] = field(default_factory=dict)
+    """Level of held connections, from 0 on → the answers while it stood still, timed from the send on."""
     began_ms: float | None = None
     """Of a load that was measured as a whole: when its first request was sent, from the window's opening on."""
     ended_ms: float | None = None
@@ -74,6 +78,7 @@ def load_summary(summary: Mapping[str, Any]) -> Load:
             iteration=_trend(metrics, "nsb_iteration{window:in}"),
             lag=_trend(metrics, "nsb_lag{window:in}"),
             halves=(_trend(metrics, "nsb_latency{phase:h1}"), _trend(metrics, "nsb_latency{phase:h2}")),
+            still={int(name[len(STILL) : -1]): _trend(metrics, name) for name in metrics if name.startswith(STILL)},
             began_ms=metrics.get("nsb_moments", {}).get("min"),
             ended_ms=metrics.get("nsb_moments", {}).get("max"),
         )

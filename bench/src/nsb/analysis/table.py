@@ -5,7 +5,8 @@ from __future__ import annotations
 import statistics
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict
-from typing import Any, Literal
+from itertools import product
+from typing import Any, Literal, TypeVar
 
 from nsb.analysis.doubts import doubtful
 from nsb.analysis.fairness import statements_per_request
@@ -14,6 +15,8 @@ from nsb.analysis.idle import Idle, idle
 from nsb.analysis.starts import Span, Start, Startup, span, summed
 from nsb.analysis.stats import Estimate, estimate, spread_of_halves
 from nsb.model import LATENCIES, Cell, Frozen, Headline, Limit, SecondFigure, Status
+
+T = TypeVar("T")
 
 UNITS: dict[Headline, str] = {
     "cpu": "CPU µs/request",
@@ -116,6 +119,15 @@ class Switched(Frozen):
     """Whether the figure is marked, as in an entry."""
 
 
+class Pinned(Frozen):
+    """How often the runtime itself said that a virtual thread was pinned, over the whole load of a cell (C17)."""
+
+    contender: str
+    scenario: str
+    events: Span
+    """Median and range over the rounds that count."""
+
+
 class Table(Frozen):
     profile: str
     tier: str
@@ -139,6 +151,8 @@ class Table(Frozen):
     """What connections cost that are only open; empty for a run that held none."""
     switched: list[Switched]
     """Empty where no figure could be told."""
+    pinned: list[Pinned]
+    """Empty where nobody was asked."""
 
     def entry(self, contender: str, scenario: str) -> Entry:
         return next(e for e in self.entries if e.contender == contender and e.scenario == scenario)
@@ -188,6 +202,7 @@ def make(run: dict[str, Any], cells: Iterable[Cell], starts: Sequence[Start] = (
         collected=any(reading.collected_s is not None for cell in final for reading in cell.ladder),
         idle=idle(final, plan["contenders"]),
         switched=_switched(final, plan),
+        pinned=_pinned(final, plan),
     )
 
 
@@ -207,6 +222,18 @@ def _switched(cells: Sequence[Cell], plan: dict[str, Any]) -> list[Switched]:
         if (own := [cell for cell in valid if (cell.contender, cell.scenario) == (contender, scenario)])
     ]
     return found if any(each.a_request for each in found) else []
+
+
+def _pinned(cells: Sequence[Cell], plan: dict[str, Any]) -> list[Pinned]:
+    """Of every cell that counts: events are counted, whatever held the load back. One round shows no spread."""
+    found = []
+    for scenario, contender in product(plan["scenarios"], plan["contenders"]):
+        own = [cell for cell in cells if cell.counts and (cell.contender, cell.scenario) == (contender, scenario)]
+        events = [cell.pinnings for cell in own if cell.pinnings is not None]
+        if len(events) > 1:
+            span_ = Span(value=statistics.median(events), low=min(events), high=max(events), starts=len(events), spread="range")
+            found.append(Pinned(contender=contender, scenario=scenario, events=span_))
+    return found
 
 
 def _footprint(contender: str, cells: Sequence[Cell]) -> Footprint:
@@ -229,13 +256,14 @@ def _footprint(contender: str, cells: Sequence[Cell]) -> Footprint:
 def _entry(contender: str, scenario: str, headline: Headline, model: Literal["open", "closed"], cells: Sequence[Cell]) -> Entry:
     valid = [cell for cell in cells if cell.status == "valid"]
     censored = [cell for cell in cells if cell.status == "censored"]
-    counted = valid or censored
+    counted = values_or_bounds(valid, censored)
     status: Status | Literal["missing"] = counted[0].status if counted else cells[-1].status if cells else "missing"
     limits = [cell.limit for cell in counted]
     doubts = _summed([cell.doubts for cell in counted])
     marked = doubtful([cell.doubts for cell in counted])
     if valid and censored:
-        doubts.append(f"{len(censored)} of {len(cells)} rounds gave a bound only and are not in the figure")
+        gave, others = ("a bound only", censored) if counted is valid else ("a value", valid)
+        doubts.append(f"{len(others)} of {len(cells)} rounds gave {gave} and are not in the figure")
     lost = [cell for cell in cells if not cell.counts]
     if counted and lost:
         doubts.append(f"{len(lost)} of {len(cells)} rounds do not count: {', '.join(_summed([cell.reasons for cell in lost]))}")
@@ -276,17 +304,23 @@ def _entry(contender: str, scenario: str, headline: Headline, model: Literal["op
     )
 
 
+def values_or_bounds(valid: list[T], censored: list[T]) -> list[T]:
+    """Which rounds make a figure: those with a value, but where most gave a bound only, these. The few values among many bounds are those
+    of the rounds in which the contender was slowest beside its generator: alone they would tell less than it can."""
+    return valid if len(valid) >= len(censored) else censored
+
+
 def _second(measured: Sequence[SecondFigure], rounds: int) -> Second | None:
-    """By the rules of every entry: values where there are any, else bounds; what does not count gives no number."""
+    """By the rules of every entry; what does not count gives no number."""
     if not measured:
         return None
     valid = [one for one in measured if one.status == "valid"]
-    counted = valid or [one for one in measured if one.status == "censored"]
+    counted = values_or_bounds(valid, [one for one in measured if one.status == "censored"])
     limits = [one.limit for one in counted]
     doubts = _summed([one.doubts for one in counted])
     if counted and len(counted) < len(measured):
         doubts.append(f"{len(measured) - len(counted)} of {len(measured)} rounds are not in the figure")
-    shown = counted or measured
+    shown = counted or list(measured)
     halves = [half.requests / (counted[0].window_s / 2) for half in counted[0].halves] if counted else []
     return Second(
         tool=shown[-1].tool,

@@ -6,7 +6,7 @@ hold the time a request must wait at the least.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -116,9 +116,10 @@ class Judgement:
 
     @property
     def may_be_more(self) -> bool:
-        """Whether a cheaper generator may come to more: in a closed cell it was the limit, or was full beside the service's CPU, which is
-        dearer where answers come one by one to a generator that is late; or nobody was full, so that they waited for each other."""
-        late = self.generator_full and self.limit in ("generator", "cpu", "loop")
+        """Whether a cheaper generator may come to more: in a closed cell it was the limit, or its cores were full of it and others, or it
+        was full beside the service's CPU, which is dearer where answers come one by one to a generator that is late; or nobody was full, so
+        that they waited for each other."""
+        late = self.generator_full and self.limit in ("generator", "database", "upstream", "cpu", "loop")
         return self.status in ("valid", "censored") and (late or self.nothing_full)
 
     @property
@@ -167,7 +168,8 @@ def judge(o: Observation) -> Judgement:
     ]
     sustained = not any(check.id == "V2" and check.outcome == "censored" for check in checks)
     limits = [station for station in full if station != "offered" or sustained]
-    full_of_users = o.model == "closed" and "generator" in full
+    others = any(_use(o, role) >= FULL for role in ("database", "upstream"))
+    full_of_users = o.model == "closed" and "generator" in full and not (others and limits[0] in ("database", "upstream"))
     return Judgement(_status(checks), limits[0] if limits else None, tuple(checks), full_of_users, o.model == "closed" and not seen)
 
 
@@ -236,29 +238,38 @@ def full_stations(o: Observation, load: Load) -> list[Limit]:
     full: list[Limit] = []
     least = max(0.85, min(FULL, 1 - burst_tolerance(o)))  # a short window knows a bursty X less well, but half full is not full
 
-    def use(role: str) -> float:
-        return o.cpu_s.get(role, 0.0) / (o.window_s * o.cores[role])
-
     if o.holds == "pool" and occupied / o.pool >= least:
         full.append("pool")
-    if use("database") >= FULL:
+    if _use(o, "database") >= FULL:
         full.append("database")
-    if o.blocked_by is not None and _workers_blocked(o, load, occupied, use("service")):
+    if o.blocked_by is not None and _workers_blocked(o, load, occupied, _use(o, "service")):
         full.append(o.blocked_by)
-    if use("service") >= FULL:
+    if _use(o, "service") >= FULL:
         full.append("cpu")
     if _loops_use(o) >= FULL and "loop" not in full:
         full.append("loop")
     if any(busy / threads >= least for busy, threads in _threads(o, occupied)):
         full.append("threads")
-    if use("upstream") >= FULL:
+    if _use(o, "upstream") >= FULL:
         full.append("upstream")
     beside = sum(o.cpu_s.get(role, 0.0) for role in o.shared) / (o.window_s * o.cores["generator"])
-    if use("generator") >= GENERATOR_FULL or beside >= FULL or _away(o, load) > 0.10:
+    if beside >= FULL and o.model == "closed":
+        full += _fullest_beside(o, full)
+    if _use(o, "generator") >= GENERATOR_FULL or beside >= FULL or _away(o, load) > 0.10:
         full.append("generator")
     if o.model == "open" or o.whole or (o.hold_s > 0 and occupied / o.vus >= least):  # of a whole load no capacity is asked
         full.append("offered")
     return full
+
+
+def _use(o: Observation, role: str) -> float:
+    return o.cpu_s.get(role, 0.0) / (o.window_s * o.cores[role])
+
+
+def _fullest_beside(o: Observation, full: Sequence[Limit]) -> list[Limit]:
+    """Who filled the cores that the generator shares, where it was not the generator itself: a cheap one leaves them to the database."""
+    most = max(o.shared, key=lambda role: o.cpu_s.get(role, 0.0))
+    return [role for role in ("database", "upstream") if role == most and role not in full]
 
 
 def _workers_blocked(o: Observation, load: Load, occupied: float, cpu: float) -> bool:

@@ -33,10 +33,12 @@ def page(
     scenarios = list(dict.fromkeys(figure.theirs.ours.scenario for figure in figures if figure.theirs.ours is not None))
     return template.render(
         article=article,
-        rows=[_row(figure, language) for figure in figures],
+        rows=[_row(figure, run, language) for figure in figures],
         chart=any(figure.ratio is not None for figure in figures),
-        bounds=any(figure.bound for figure in figures),
-        generator=sorted({figure.theirs.ours.contender for figure in figures if figure.theirs.ours and figure.limit == "generator"}),
+        bounds=any(sign_of(figure) for figure in figures),
+        generator=sorted(
+            {figure.theirs.ours.contender for figure in figures if figure.theirs.ours and sign_of(figure) and figure.limit == "generator"}
+        ),
         few=run["plan"]["rounds"] < LEAST_ROUNDS,
         least_rounds=LEAST_ROUNDS,
         rounds_=run["plan"]["rounds"],
@@ -46,7 +48,7 @@ def page(
         scope=messages.scope(judgement.scope, language),
         verdicts=claims.summary(own, language),
         counts=claims.counts(own, language),
-        elsewhere=any(claim.verdict == "NOT_MEASURED" for claim in own.claims),
+        elsewhere=any(claim.verdict in ("NOT_MEASURED", "UNDECIDED") for claim in own.claims),
         again=blog.again(dict(run)),
         others=[letter for letter in letters if letter != article.id],
     )
@@ -57,7 +59,7 @@ def _cast(figures: Sequence[Figure]) -> set[str]:
     return {name for ours in named for name in (ours.contender, ours.other) if name is not None}
 
 
-def _row(figure: Figure, language: Language) -> list[str]:
+def _row(figure: Figure, run: Mapping[str, Any], language: Language) -> list[str]:
     theirs = figure.theirs
     ratio, sign = figure.ratio, sign_of(figure)
     mark = "?" if figure.doubts * 3 >= figure.rounds > 0 else ""
@@ -67,6 +69,8 @@ def _row(figure: Figure, language: Language) -> list[str]:
         measured = f"{measured} {_between(figure.low, figure.high)}"
     against = "–" if ratio is None else f"{sign}{words.number(ratio.value)} {_between(ratio.low, ratio.high)}"
     limit = "" if figure.limit is None else messages.own(messages.word("limit", figure.limit), language)
+    if figure.limit == "offered" and theirs.ours is not None and theirs.ours.scenario in run["plan"].get("loads", {}):
+        limit = text("article.nothing_full", language)  # a whole load is given, whoever is slow: "the load" would say that nobody is
     what = f"**{figure.claim}** {messages.own(theirs.what, language)}"
     reported = messages.amount(theirs_of(figure), theirs.unit, language)
     return [str(each).strip().replace("|", "\\|") for each in (what, reported, measured, against, limit, measured_as(figure))]
@@ -74,8 +78,8 @@ def _row(figure: Figure, language: Language) -> list[str]:
 
 def sign_of(figure: Figure) -> str:
     """`≥` or `≤` where something outside the service was the limit in every round: without it the service would have answered more, in less
-    time, and used more for it."""
-    if not figure.bound or figure.theirs.ours is None:
+    time, and used more for it. Memory and threads were counted, whoever was the limit."""
+    if not figure.bound or figure.theirs.ours is None or figure.theirs.ours.metric in ("memory", "memory_peak", "threads"):
         return ""
     return "≤" if figure.theirs.ours.metric in (*LATENCIES, "max", "duration") else "≥"
 

@@ -47,6 +47,7 @@ def post(
         run=run,
         judgement=judgement,
         count={word: sum(claim.verdict == word for claim in judgement.claims) for word in (*DECIDED, "UNDECIDED", "NOT_MEASURED")},
+        counts=verdicts.counts(judgement, language),
         rehearsal=table.rounds < LEAST_ROUNDS,
         least_rounds=LEAST_ROUNDS,
         grid=markdown.table_block(table),

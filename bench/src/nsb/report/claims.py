@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -13,6 +14,7 @@ from nsb.claims import (
     ArithmeticRule,
     CapRule,
     Claims,
+    CodeRule,
     Comparison,
     FigureRule,
     Judged,
@@ -51,7 +53,8 @@ def figures(part: Judged, language: Language) -> list[str]:
         return [_held_back(row, language) for row in part.rows]
     shown = [_comparison(each) for each in part.comparisons if each.value is not None]
     if not shown and part.computed is not None:
-        return [number(part.computed)]
+        beside = f"{part.rule.contender} ÷ {part.rule.other} " if isinstance(part.rule, CodeRule) else ""
+        return [beside + number(part.computed)]
     return shown
 
 
@@ -89,9 +92,24 @@ def missing(claim: JudgedClaim) -> list[str]:
 
 
 def ours(claim: JudgedClaim, language: Language, most: int = 3) -> str:
-    """The figures of the parts that have the claim's verdict, no more than `most`."""
-    shown = [line for part in claim.parts if part.verdict == claim.verdict for line in figures(part, language)]
+    """The figures of the parts that have the claim's verdict, no more than `most`, each under what it is a figure of."""
+    shown: list[str] = []
+    above = ""
+    for part in claim.parts:
+        of = messages.figure_of(part.rule, language)
+        for line in figures(part, language) if part.verdict == claim.verdict else []:
+            shown.append(f"{of}: {line}" if of != above and of else line)
+            above = of
     return _some(shown, most)
+
+
+def mixed(claim: JudgedClaim, language: Language) -> str:
+    """`of its 2 parts: 1 refuted, 1 not measured`; empty where every part has the claim's verdict."""
+    found = Counter(part.verdict for part in claim.parts)
+    if set(found) == {claim.verdict}:
+        return ""
+    told = ", ".join(text("claim.parts_with", language, n=found[word], verdict=text(f"verdict.{word}", language)) for word in found)
+    return text("claim.mixed", language, n=len(claim.parts), told=told)
 
 
 def reported(claimed: Sequence[Reported], language: Language, most: int = 3) -> str:
@@ -125,7 +143,8 @@ def counts(found: Judgement, language: Language) -> str:
 
 def _counts(key: str, claims: Sequence[JudgedClaim], language: Language) -> str:
     by_verdict = {word: sum(claim.verdict == word for claim in claims) for word in _COLOURS}
-    return text(key, language, all=len(claims), **by_verdict)
+    lacking = text("result.not_measured", language, n=by_verdict["NOT_MEASURED"]) if by_verdict["NOT_MEASURED"] else ""
+    return text(key, language, all=len(claims), lacking=lacking, **by_verdict)
 
 
 # --- several runs ---------------------------------------------------------------------------------------------------------------
@@ -139,7 +158,7 @@ class Across:
     """Of the run that decides it, else of the one that comes closest to it; of equals the first."""
     folder: str
     against: list[tuple[str, JudgedClaim]]
-    """What other runs decided otherwise."""
+    """What other runs decided otherwise, or, where this one decides, looked at and could not decide."""
 
 
 _CLOSEST: tuple[Verdict, ...] = ("SUPPORTED", "REFUTED", "UNDECIDED", "NOT_MEASURED")
@@ -149,14 +168,15 @@ _DECIDED = _CLOSEST[:2]
 def across(runs: Sequence[tuple[str, Judgement]]) -> list[Across]:
     """Every claim of the first run, also where others were not asked it.
 
-    No verdict is made of two: each is that of one run, and runs that disagree are both told.
+    No verdict is made of two: each is that of one run, and runs that disagree, or cannot tell, are told beside it.
     """
     found: list[Across] = []
     for first in runs[0][1].claims:
         each = [(folder, claim) for folder, judgement in runs for claim in judgement.claims if claim.id == first.id]
         decided = [(folder, claim) for folder, claim in each if claim.verdict in _DECIDED]
         folder, claim = (decided or sorted(each, key=lambda one: _CLOSEST.index(one[1].verdict)))[0]
-        found.append(Across(claim, folder, [other for other in decided if other[1].verdict != claim.verdict]))
+        looked = [other for other in each if other[1].verdict in _CLOSEST[: 3 if decided else 2]]
+        found.append(Across(claim, folder, [other for other in looked if other[1].verdict != claim.verdict]))
     return found
 
 
@@ -170,7 +190,8 @@ def summary_across(found: Sequence[Across], language: Language) -> str:
     names = {each.folder: each.folder.rsplit("/", 1)[-1] for each in found}
 
     def beneath(each: Across) -> str:
-        lines = [f"[{names[each.folder]}]({each.folder}/claims.md)"]
+        lines = [line for line in (mixed(each.claim, language),) if line]
+        lines.append(f"[{names[each.folder]}]({each.folder}/claims.md)")
         lines += [f"{verdict(claim, language)}: [{folder.rsplit('/', 1)[-1]}]({folder}/claims.md)" for folder, claim in each.against]
         return "".join(f"<br><sub>{line}</sub>" for line in lines)
 

@@ -64,7 +64,7 @@ def page(
         repeated={chart.article: chart for chart in charts if chart.article is not None},
         controls=[control for control in beside if control.verdict.value is not None],
         control_sentences=[html_words.both(control_words.told(summary)) for summary in controls.summaries(beside)],
-        switches=switches.rows(table),
+        switches=switches.rows(table), pinnings=switches.pinned(table),
         facts=list(_facts(run)),
         settings=_settings(run, table.contenders),
         again=again(run),
@@ -79,7 +79,7 @@ def page(
 def _environment() -> Environment:
     made = Environment(loader=FileSystemLoader(FOLDER), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     made.globals.update(
-        t=text, instead=verdicts.instead,
+        t=text, instead=verdicts.instead, counts=html_words.in_both(verdicts.counts),
         both=html_words.both, label=html_words.label, word=messages.word, criterion=messages.criterion,
         asked=html_words.in_both(messages.asked_of), bound_of=html_words.in_both(messages.bound_of),
         scope=html_words.in_both(messages.scope), short_scope=html_words.in_both(messages.short_scope),

@@ -29,11 +29,22 @@ def columns(each: Idle) -> list[str]:
     """In the order of HEADS; the figures with the mark of doubts."""
     figures = [
         slopes(each.process), slopes(each.kernel), words.span(each.cpu_none), words.span(each.cpu_most), words.span(each.p50_ms),
+        words.span(each.p50_none_ms), words.span(each.p50_most_ms),
     ]  # fmt: skip
     return [str(each.rounds), f"{each.most:,}", *(words.marked(figure, each.doubtful) for figure in figures)]
 
 
-HEADS = ("rounds", "idle_most", "idle_process", "idle_kernel", "idle_cpu_none", "idle_cpu_most", "idle_p50")
+HEADS = (
+    "rounds",
+    "idle_most",
+    "idle_process",
+    "idle_kernel",
+    "idle_cpu_none",
+    "idle_cpu_most",
+    "idle_p50",
+    "idle_p50_none",
+    "idle_p50_most",
+)
 """Of the columns after the contender's: keys `head.…` of the messages."""
 
 

@@ -11,7 +11,7 @@ from nsb.analysis.table import Entry, Second, Table
 from nsb.claims import Article, Judgement
 from nsb.report import claims as verdicts
 from nsb.report import controls as controls_
-from nsb.report import fairness, idle, starts, switches, words
+from nsb.report import fairness, idle, messages, starts, switches, words
 from nsb.report.messages import Language, own, text
 
 
@@ -120,7 +120,7 @@ def readme_block(
 
     `judged`: folder and verdicts of that run, and of further ones after it.
     """
-    host, folder = run["host"], judged[0][0]
+    folder = judged[0][0]
     verdicts_ = verdicts.across(judged)
     return "\n".join(
         [
@@ -132,11 +132,30 @@ def readme_block(
             "",
             verdicts.summary_across(verdicts_, language),
             _index(reproduced, language),
-            f"<sub>{host['cpu']}, {host['cores']} cores, {run['database']['kind']} {run['database']['version']}, "
-            f"{run['started_at'][:10]}; raw data and doubts: [{folder}]({folder}/table.md).</sub>",
+            *(f"<sub>{line}</sub>  " for line in _machines(run, folder, verdicts_, judged, language)),
             "",
         ]
     )
+
+
+def _machines(
+    run: dict[str, Any], folder: str, found: Sequence[verdicts.Across], judged: Sequence[tuple[str, Judgement]], language: Language
+) -> list[str]:
+    """Where the table was measured, and which verdicts are from runs on another processor."""
+    host = run["host"]
+    lines = [
+        text(
+            "result.machine", language, machine=host["cpu"], cores=messages.cores(host["cores"], language),
+            database=f"{run['database']['kind']} {run['database']['version']}", date=run["started_at"][:10],
+            link=f"[{folder}]({folder}/table.md)",
+        )
+    ]  # fmt: skip
+    machines = {name: judgement.scope.machine.split(",")[0] for name, judgement in judged}
+    used = [each.folder for each in found if machines[each.folder] != host["cpu"]]
+    for machine in dict.fromkeys(machines[name] for name in used):
+        names = ", ".join(dict.fromkeys(name.rsplit("/", 1)[-1] for name in used if machines[name] == machine))
+        lines.append(text("result.other_machines", language, machine=machine, names=names))
+    return lines
 
 
 def with_block(text: str, block: str) -> str:

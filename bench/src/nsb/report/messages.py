@@ -56,8 +56,8 @@ MESSAGES: dict[str, tuple[str, str]] = {
     ),
     # --- reasons ----------------------------------------------------------------------------------------------------
     "reason.too_few_rounds": ("too few rounds", "라운드 수 부족"),
-    "reason.no_twin": ("no twin", "쌍둥이 없음"),
-    "reason.twin_failed": ("the twin differs", "쌍둥이끼리 다름"),
+    "reason.no_twin": ("no A/A twin", "A/A 쌍둥이 없음"),
+    "reason.twin_failed": ("the A/A twin differs", "같은 프로그램끼리 다름(A/A)"),
     "reason.straddles": ("the interval straddles the border", "구간이 경계에 걸침"),
     "reason.unsteady": ("unsteady over the rounds", "라운드마다 흔들림"),
     "reason.generator_bound": ("the generator was the limit", "부하 생성기가 한계"),
@@ -335,7 +335,11 @@ MESSAGES: dict[str, tuple[str, str]] = {
     ),
     "claim.article": ("Article {id}", "글 {id}"),
     "claim.reported": ("The article's own figures", "글에 실린 수치"),
-    "claim.ours": ("Ours", "이 측정"),
+    "claim.ours": ("Ours", "우리 측정값"),
+    "claim.figure_of": ("{scenario}, {what}", "{scenario}, {what}"),
+    "claim.figure_asked": ("{scenario}, {what} (claimed: {asked})", "{scenario}, {what}(주장: {asked})"),
+    "claim.mixed": ("of its {n} parts: {told}", "부분 {n}개 중 {told}"),
+    "claim.parts_with": ("{n} {verdict}", "{verdict} {n}"),
     "claim.by_arithmetic": ("By the article's own figures", "글에 실린 수치로 계산하면"),
     "claim.instead": ("What the data show instead", "데이터가 보여 주는 다른 설명"),
     "claim.also": ("Related questions", "함께 본 질문"),
@@ -355,15 +359,26 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "claim.gate": ("The twin's own interval: {low} to {high}.", "쌍둥이 자신의 구간: {low}~{high}."),
     # --- the result in a sentence -----------------------------------------------------------------------------------
     "result.claims": (
-        "Of {all} claims this run supports {SUPPORTED} and refutes {REFUTED}; {UNDECIDED} are undecided and {NOT_MEASURED} not measured.",
-        "주장 {all}개 가운데 {SUPPORTED}개를 뒷받침하고 {REFUTED}개를 반박합니다. "
-        "{UNDECIDED}개는 판정을 보류했고 {NOT_MEASURED}개는 측정하지 않았습니다.",
+        "Of {all} claims this run supports {SUPPORTED} and refutes {REFUTED}; {UNDECIDED} are undecided{lacking}.",
+        "주장 {all}개 가운데 {SUPPORTED}개를 뒷받침하고 {REFUTED}개를 반박합니다. {UNDECIDED}개는 판정을 보류했습니다{lacking}.",
     ),
     "result.claims_across": (
-        "Of {all} claims the committed runs support {SUPPORTED} and refute {REFUTED}; {UNDECIDED} are undecided and {NOT_MEASURED} not "
-        "measured. Below each verdict is the run that it is from.",
+        "Of {all} claims the committed runs support {SUPPORTED} and refute {REFUTED}; {UNDECIDED} are undecided{lacking}. Below each "
+        "verdict is the run that it is from: that of the table above where it decides, else the newest that does. Runs that say "
+        "otherwise, or looked and could not tell, are named there too.",
         "주장 {all}개 가운데 공개한 측정이 {SUPPORTED}개를 뒷받침하고 {REFUTED}개를 반박합니다. "
-        "{UNDECIDED}개는 판정을 보류했고 {NOT_MEASURED}개는 측정하지 않았습니다. 판정 아래는 그 판정을 낸 측정입니다.",
+        "{UNDECIDED}개는 판정을 보류했습니다{lacking}. 판정 아래 링크는 그 판정의 근거가 된 측정입니다. "
+        "위 표의 측정으로 판정할 수 있으면 그것을, 아니면 판정이 나온 가장 최근 측정을 씁니다. "
+        "다르게 판정했거나 판정을 보류한 측정도 함께 적었습니다.",
+    ),
+    "result.not_measured": (" and {n} not measured", "(측정하지 않은 주장 {n}개)"),
+    "result.other_machines": (
+        "Verdicts from runs on another processor, {machine}: {names}.",
+        "다른 프로세서({machine})에서 한 측정: {names}.",
+    ),
+    "result.machine": (
+        "{machine}, {cores}, {database}, {date}; raw data and doubts: {link}.",
+        "{machine}, {cores}, {database}, {date}. 원시 데이터와 의심스러운 점은 {link}에 있습니다.",
     ),
     "result.SUPPORTED": (
         "No contender is best at everything: each of the {n} is beaten at something.",
@@ -393,6 +408,7 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "heading.footprint": ("Footprint", "자원 사용량"),
     "heading.idle": ("Connections that are only open", "열려 있기만 한 연결"),
     "heading.switches": ("Context switches for each request", "요청당 컨텍스트 스위치"),
+    "heading.pinnings": ("Pinning, as the JVM counts it", "JVM이 센 고정(pinning)"),
     "heading.how": ("How the run was made", "측정 방법"),
     "heading.versions": ("Versions", "버전"),
     "heading.controls": ("Controls", "대조군"),
@@ -430,6 +446,8 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "head.idle_cpu_none": ("CPU with none, ms/s", "연결 없을 때 CPU, ms/초"),
     "head.idle_cpu_most": ("CPU with all, ms/s", "모두 열렸을 때 CPU, ms/초"),
     "head.idle_p50": ("p50 of the others, ms", "다른 요청의 p50, ms"),
+    "head.idle_p50_none": ("with none, ms", "연결 없을 때, ms"),
+    "head.idle_p50_most": ("with all, ms", "모두 열렸을 때, ms"),
     "head.ready": ("ready, s", "준비, 초"),
     "head.pool": ("pool open, s", "풀 열림, 초"),
     "head.start_cpu": ("CPU until ready, s", "준비까지 CPU, 초"),
@@ -455,8 +473,9 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "legend.limit": (
         "The word below a figure is what held it back (cpu, threads, loop, carriers, pool, database, upstream, generator); "
         "none, or offered, is the load itself.",
-        "값 아래의 단어는 무엇이 한계였는지를 나타냅니다. "
-        "‘제시한 부하’(offered)이거나 비어 있으면 막은 것이 없고 부하가 거기까지였다는 뜻입니다.",
+        "값 아래의 단어는 무엇이 한계였는지를 나타냅니다. cpu는 서비스의 CPU, threads는 스레드, loop는 이벤트 루프, "
+        "carriers는 캐리어 스레드, pool은 커넥션 풀, database는 데이터베이스, upstream은 팬아웃이 호출하는 프로그램, generator는 부하 "
+        "생성기입니다. ‘제시한 부하’(offered)이거나 비어 있으면 막은 것이 없고 부하가 거기까지였다는 뜻입니다.",
     ),
     "legend.bound": (
         "≥ a lower bound: another program was the limit.",
@@ -486,6 +505,12 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "legend.not_again": (
         "{scenario} was not measured again with {tool}: {why}",
         "{scenario} 시나리오는 {tool}(으)로 다시 측정하지 못했습니다: {why}",
+    ),
+    "legend.cpu": (
+        "CPU µs/request is what one costs at the scenario's fixed rate, with a core that is mostly idle and wakes for each: it is not "
+        "1 ÷ the most that a contender answers.",
+        "CPU µs/요청은 시나리오의 고정 요청률에서 요청 하나에 드는 비용입니다. 대부분 쉬는 코어를 매번 깨우는 비용이 들어 있어 "
+        "최대 처리량의 역수와 다릅니다.",
     ),
     "legend.memory": (
         "KiB/request: by how much memory grows with each request in flight and its connection; a JVM whose heap is large already shows "
@@ -679,12 +704,16 @@ MESSAGES: dict[str, tuple[str, str]] = {
         "What each silent connection takes: process is the slope of the service's memory over their number with its 95 % interval, kernel "
         "that of the machine's slabs and TCP buffers, for both ends of a connection. CPU is the service's, beside the other requests (100 "
         "a second), before the first connection and with all of them, a minute at most later: a JVM that still compiles uses more at "
-        "first, so compare contenders within a column, not its two columns. In the brackets of CPU and median: of up to four values the "
-        "least and the greatest, from five on the 95 % interval of the geometric mean. ? doubts in a third of the rounds or more.",
+        "first, so compare contenders within a column, not its two columns. The median of the others is from the schedule, over all "
+        "levels; beside it from the send on, with none and with all, in the 1.8 s before memory is read (– in runs that did not tell these "
+        "apart). In the brackets of CPU and medians: of up to four values the least and the greatest, from five on the 95 % interval of "
+        "the geometric mean. ? doubts in a third of the rounds or more.",
         "아무것도 주고받지 않는 연결 하나가 차지하는 양입니다. 프로세스는 연결 수에 따른 서비스 메모리의 기울기와 그 95% 구간이고, "
         "커널은 머신의 슬랩과 TCP 버퍼가 늘어난 기울기로 연결의 양쪽 끝을 모두 셉니다. CPU는 초당 100건의 다른 요청을 처리하면서 "
         "서비스가 쓴 양으로, 연결이 하나도 없을 때와 모두 열렸을 때입니다. 앞쪽은 JVM이 아직 컴파일하는 중이라 더 클 수 있으니 "
-        "두 열끼리가 아니라 같은 열 안에서 측정 대상끼리 비교해야 합니다. CPU와 p50의 괄호 안은 값이 네 개까지면 최솟값과 최댓값, "
+        "두 열끼리가 아니라 같은 열 안에서 측정 대상끼리 비교해야 합니다. 다른 요청의 p50은 예정 시각부터 잰 전체 구간의 값이고, "
+        "그 옆은 연결이 없을 때와 모두 열렸을 때 전송 시각부터 잰 값으로, 메모리를 읽기 전 1.8초 동안의 요청만 셉니다"
+        "(구분해 기록하지 않은 측정은 –). CPU와 p50의 괄호 안은 값이 네 개까지면 최솟값과 최댓값, "
         "다섯 개부터는 기하평균의 95% 구간입니다. ?는 라운드의 3분의 1 이상에 의심스러운 점이 있다는 뜻입니다.",
     ),
     "page.switches_hint": (
@@ -694,6 +723,14 @@ MESSAGES: dict[str, tuple[str, str]] = {
         "모든 측정 대상이 같은 요청률을 받는 시나리오에서, 서비스의 모든 스레드에 일어난 자발적·비자발적 스위치를 요청 수로 나눈 값입니다. "
         "측정 도중 끝난 스레드의 몫은 빠집니다. 네 라운드까지는 중앙값과 최솟값–최댓값, 다섯 라운드부터는 기하평균과 95% t 구간입니다. "
         "?는 라운드의 3분의 1 이상에 의심스러운 점이 있다는 뜻입니다.",
+    ),
+    "page.pinnings_hint": (
+        "jdk.VirtualThreadPinned events of the JVM's flight recorder over the whole load of a cell: the median of the rounds with the "
+        "least and the greatest. A second witness that knows no clock. It tells of a thread that wants to leave its carrier and cannot; "
+        "a native call does not try, so that 0 does not say there that nothing was pinned. – the runtime was not asked.",
+        "셀의 부하가 도는 동안 JVM의 플라이트 레코더에 남은 jdk.VirtualThreadPinned 이벤트 수입니다. 라운드의 중앙값과 "
+        "최솟값–최댓값으로, 시계에 의존하지 않는 또 하나의 증거입니다. 캐리어 스레드에서 내려오려다 내려오지 못한 스레드만 셉니다. "
+        "네이티브 호출은 내려오려는 시도를 하지 않으므로 0이라고 해서 고정되지 않았다는 뜻은 아닙니다. –는 묻지 않은 경우입니다.",
     ),
     "page.footprint_hint": (
         "The highest of each round over all its scenarios, then over the rounds: median with the range, from five rounds on the "
@@ -734,9 +771,10 @@ MESSAGES: dict[str, tuple[str, str]] = {
     # --- the page of an article --------------------------------------------------------------------------------------
     "article.index": (
         "Where the articles' own loads were repeated, their figures stand beside ours:",
-        "글에 나온 부하를 그대로 걸어 글의 수치와 이 측정의 수치를 나란히 실은 페이지입니다.",
+        "글에 나온 부하를 되도록 그대로 재현해 글의 수치와 우리 측정값을 나란히 실은 페이지입니다.",
     ),
     "article.no_figure": ("no figure", "값 없음"),
+    "article.nothing_full": ("nothing was full", "가득 찬 것 없음"),
     "article.send": ("{vus} users send for {seconds} s, all from the same moment", "{vus}명이 동시에 시작해 {seconds}초 동안 전송"),
     "article.requests": (
         "{vus} users, all from the same moment, {requests} requests in all",
@@ -862,6 +900,24 @@ def bound_of(found: Comparison, language: Language) -> str:
     """Why a ratio has a ≥ or a ≤."""
     assert found.bound is not None
     return text(f"claim.{found.bound}", language, name=found.contender if found.bound == "at_least" else found.other or "–")
+
+
+def figure_of(rule: Rule, language: Language) -> str:
+    """What a part's figures are figures of, and what is claimed of them: `hello-max, capacity (claimed: ≥ 8)`. Empty where they say it."""
+    if isinstance(rule, CodeRule):
+        return text(f"metric.{rule.measure}", language)
+    if isinstance(rule, LimitRule):
+        return text("claim.figure_of", language, scenario=rule.scenario, what=text("head.limit", language))
+    if not isinstance(rule, RatioRule | MarginRule | FigureRule | CapRule | SlopeRule):
+        return ""
+    metric: Metric = "throughput" if isinstance(rule, CapRule) else "memory" if isinstance(rule, SlopeRule) else rule.metric
+    values = {"scenario": rule.scenario, "what": text(f"metric.{metric}", language)}
+    sign = {"at_least": "≥", "at_most": "≤"}.get(rule.rule.split("_", 1)[1])
+    if sign is not None and isinstance(rule, RatioRule):
+        return text("claim.figure_asked", language, **values, asked=f"{sign} {rule.ratio:g}")
+    if sign is not None and isinstance(rule, FigureRule):
+        return text("claim.figure_asked", language, **values, asked=f"{sign} {rule.value:,g} {unit_of(rule.metric, language)}")
+    return text("claim.figure_of", language, **values)
 
 
 def asked_of(part: Judged, language: Language) -> str:

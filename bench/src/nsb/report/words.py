@@ -150,6 +150,7 @@ def legend(table: Table, language: Language = "en") -> list[str]:
         said("limit"),
         " ".join(said(mark) for mark in ("bound", "unsustained", "doubt", "rounds")),
         *([said("schedule")] if _scheduled(table) else []),
+        *([said("cpu")] if {"cpu", "throughput"} <= set(table.headlines.values()) else []),
         *(said("second", name=name, tool=tool) for tool, name in _tools(table).items()),
         *(said("not_again", scenario=scenario, tool=tool, why=why) for scenario, tool, why in _not_again(table)),
         *([said("memory_collected" if table.collected else "memory")] if "memory" in table.headlines.values() else []),

@@ -9,7 +9,7 @@ import subprocess
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from nsb.model import LEVEL_SPREAD, Scenario, Timing
+from nsb.model import HELD_STILL, LEVEL_SPREAD, Scenario, Timing
 from nsb.running.process import Process, ProcessError, run
 
 TIMEOUT_S = 60
@@ -104,6 +104,10 @@ def cell(
             {"vus": users, "at_ms": round((opens_s + number * timing.level_s) * 1000)}
             for number, users in enumerate([] if scenario.held is not None else scenario.levels)
         ],
+        "still": [
+            [round((opens_s + (number + at) * timing.level_s) * 1000) for at in HELD_STILL]
+            for number in range(0 if scenario.held is None else len(scenario.levels))
+        ],
         "window_from_ms": round(opens_s * 1000),
         "window_to_ms": round(closes_s * 1000),
         # The scenario starts some 0.7 s after k6 does: from its own start it must last until the window closes.
@@ -148,6 +152,7 @@ def warming(targets: list[Scenario], requests: int, cap_s: float, base_url: str,
         "hold_ms": 0,
         "spread_ms": 0,
         "levels": [],
+        "still": [],
         "window_from_ms": round(now_s * 1000),
         "window_to_ms": round((now_s + 2 * cap_s) * 1000),  # never within the load: its requests are counted, not read
         "duration_ms": round(cap_s * 1000),

@@ -37,6 +37,7 @@ from nsb.model import (
     Scenario,
     SecondFigure,
     Status,
+    Still,
     Timing,
     endpoint,
     reading_times,
@@ -970,6 +971,10 @@ class Runner:
             halves=[
                 Half(requests=half.count, p50_ms=_ms(half.p50), service_cpu_s=round(cpu, 6))
                 for half, cpu in zip(load.halves, halves, strict=True)
+            ],
+            still=[
+                Still(held=slot.scenario.levels[level], requests=found.count, p50_ms=_ms(found.p50), p90_ms=_ms(found.p90))
+                for level, found in sorted(load.still.items())
             ],
         )
 
