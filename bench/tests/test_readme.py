@@ -86,7 +86,7 @@ def test_of_several_runs_the_one_that_decides_a_claim_is_told_and_who_disagrees(
     assert against == {"A1": [("results/one", "UNDECIDED")], "A2": [("results/two", "REFUTED")], "A3": [], "A4": []}
     lines = verdicts.summary_across(list(found.values()), "en").splitlines()
     (second,) = [line for line in lines if line.startswith("| **A2**")]
-    assert "<br><sub>[one](results/one/claims.md)</sub><br><sub>refuted: [two](results/two/claims.md)</sub>" in second
+    assert "supported<br><sub>[one](results/one/claims.md)</sub><br><sub>refuted: [two](results/two/claims.md)</sub>" in second
     assert "support 1 and refute 1; 1 are undecided" in verdicts.counts_across(list(found.values()), "en")
 
 
@@ -100,6 +100,21 @@ def test_verdicts_of_a_committed_run_can_be_read_again(tmp_path: Path) -> None:
     (folder / "claims.json").write_text("{}")
     with pytest.raises(JournalError, match=r"claims\.json"):
         committed_articles(tmp_path)
+
+
+def test_the_table_names_who_passed_the_contract_and_but_for_what(tmp_path: Path, claims: Claims) -> None:
+    copy = tmp_path / "run"
+    shutil.copytree(REFERENCES[-1], copy, ignore=shutil.ignore_patterns(*MADE))
+    run, cells = read_run(copy)
+
+    def told(conformance: dict[str, object]) -> str:
+        outputs(copy, {**run, "conformance": conformance}, cells, claims)
+        return (copy / "table.md").read_text(encoding="utf-8")
+
+    assert "The contract was passed" not in told({})  # runs from before that was recorded
+    assert " The contract was passed by go, rust.\n" in told({name: {"passed": "now", "but": {}} for name in ("go", "rust")})
+    breaks = {"C8 really queries": "a statement pins"}
+    assert " The contract was passed by go, but for: go C8 (a statement pins).\n" in told({"go": {"passed": "before", "but": breaks}})
 
 
 def test_figures_stand_under_what_they_are_of_and_what_is_claimed_of_them(tmp_path: Path, claims: Claims) -> None:

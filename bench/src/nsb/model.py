@@ -484,7 +484,7 @@ HELD_LEVEL_S = 10.0
 HELD_READ_AT = (0.7, 0.95)
 """When in it memory is read: after the last has been opened, and once more."""
 HELD_STILL = (0.5, 0.68)
-"""From when on nothing is opened any more (holder.OPENED_WITHIN), until the first reading and a JVM's collection before it."""
+"""Shares of it within which nothing changes: all its connections are open, and memory is not read yet, nor a JVM collected for it."""
 SECOND_BOOT_S = 0.5
 """oha sends its first request sooner than this after its start (s)."""
 SECOND_TAIL_S = 0.3

@@ -168,8 +168,8 @@ def judge(o: Observation) -> Judgement:
     ]
     sustained = not any(check.id == "V2" and check.outcome == "censored" for check in checks)
     limits = [station for station in full if station != "offered" or sustained]
-    others = any(_use(o, role) >= FULL for role in ("database", "upstream"))
-    full_of_users = o.model == "closed" and "generator" in full and not (others and limits[0] in ("database", "upstream"))
+    full_alone = [role for role in ("database", "upstream") if _use(o, role) >= FULL]
+    full_of_users = o.model == "closed" and "generator" in full and limits[0] not in full_alone
     return Judgement(_status(checks), limits[0] if limits else None, tuple(checks), full_of_users, o.model == "closed" and not seen)
 
 

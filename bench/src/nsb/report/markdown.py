@@ -52,7 +52,8 @@ def page(table: Table, run: dict[str, Any], controls: Sequence[Control] = ()) ->
         f"{host['cpu']}, {host['cores']} cores, {host['memory_gib']} GiB, {host['system']}, kernel {host['kernel']}. "
         f"Database {run['database']['kind']} {run['database']['version']}, {run['k6']}. Seed {run['plan']['seed']}, "
         f"commit {host['commit'][:12] or 'unknown'}"
-        f"{' with uncommitted changes' if host['changed'] else ''}, started {run['started_at']}.{_containers(run)}{_order(run)}\n",
+        f"{' with uncommitted changes' if host['changed'] else ''}, started {run['started_at']}."
+        f"{_containers(run)}{_order(run)}{_contract(run)}\n",
         "## Doubts and reasons\n",
         "\n".join(f"- {line}" for line in words.doubts(table)) or "None.",
         "",
@@ -74,6 +75,15 @@ def _containers(run: dict[str, Any]) -> str:
 def _order(run: dict[str, Any]) -> str:
     why = run["plan"].get("order_why")
     return f" {why}" if why else ""
+
+
+def _contract(run: dict[str, Any]) -> str:
+    """Who passed it, as far as the run recorded that; a twin is its original once more."""
+    found: dict[str, dict[str, Any]] = run.get("conformance", {})
+    if not found:
+        return ""
+    but = "; ".join(f"{name} {rule.split()[0]} ({why})" for name, each in found.items() for rule, why in each["but"].items())
+    return f" The contract was passed by {', '.join(found)}{f', but for: {but}' if but else ''}."
 
 
 def _footprint(table: Table) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from nsb.analysis.table import Pinned, Switched, Table
 from nsb.report import words
 from nsb.report.messages import text
@@ -25,21 +27,23 @@ def _block(name: str, found: list[tuple[str, list[str]]], table: Table) -> list[
 
 def rows(table: Table) -> list[tuple[str, list[str]]]:
     """Scenario and, for each contender of the table, `5.51? (5.20–5.83)` with the mark of doubts, or `–` where nothing can be told."""
-    told = {(each.scenario, each.contender): each for each in table.switched}
-    shown = [scenario for scenario in table.scenarios if any((scenario, contender) in told for contender in table.contenders)]
-    return [(scenario, [_cell(told.get((scenario, contender))) for contender in table.contenders]) for scenario in shown]
+    return _rows(table, {(each.scenario, each.contender): _switches(each) for each in table.switched})
 
 
 def pinned(table: Table) -> list[tuple[str, list[str]]]:
     """The same of pinning events: `43 (42–43)`, or `–` where the runtime was not asked."""
-    told = {(each.scenario, each.contender): each for each in table.pinned}
+    return _rows(table, {(each.scenario, each.contender): _events(each) for each in table.pinned})
+
+
+def _rows(table: Table, told: Mapping[tuple[str, str], str]) -> list[tuple[str, list[str]]]:
+    """Of the scenarios of which something is told of somebody."""
     shown = [scenario for scenario in table.scenarios if any((scenario, contender) in told for contender in table.contenders)]
-    return [(scenario, [_events(told.get((scenario, contender))) for contender in table.contenders]) for scenario in shown]
+    return [(scenario, [told.get((scenario, contender), words.span(None)) for contender in table.contenders]) for scenario in shown]
 
 
-def _cell(found: Switched | None) -> str:
-    return words.marked(words.span(found.a_request), found.doubtful) if found else words.span(None)
+def _switches(found: Switched) -> str:
+    return words.marked(words.span(found.a_request), found.doubtful)
 
 
-def _events(found: Pinned | None) -> str:
-    return f"{found.events.value:g} ({found.events.low:g}–{found.events.high:g})" if found else words.span(None)
+def _events(found: Pinned) -> str:
+    return f"{found.events.value:g} ({found.events.low:g}–{found.events.high:g})"

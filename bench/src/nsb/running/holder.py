@@ -8,11 +8,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from nsb.analysis.validity import Held
-from nsb.model import Scenario, Timing
+from nsb.model import HELD_STILL, Scenario, Timing
 from nsb.running.process import Process
 
-OPENED_WITHIN = 0.5
-"""The connections of a level are opened within this share of it; for the rest of it nothing changes."""
 SPARE_FILES = 500
 """What a service has open besides: its pool, its upstream, its jars."""
 
@@ -29,7 +27,7 @@ def program_file(root: Path) -> Path:
 def order(scenario: Scenario, timing: Timing, base_url: str, opens_s: float, report: Path) -> dict[str, object]:
     """What the holder is told: when each level begins, in ms since 1970, and until when to hold."""
     assert scenario.held is not None
-    within_ms = round(timing.level_s * OPENED_WITHIN * 1000)
+    within_ms = round(timing.level_s * HELD_STILL[0] * 1000)
     return {
         "url": base_url + scenario.held,
         "levels": [
