@@ -10,6 +10,7 @@ from typing import Any, cast
 import pytest
 
 from conftest import closed_cell, open_cell
+from nsb import plan as plans
 from nsb.analysis import growth, table
 from nsb.analysis.growth import Climb, climb, over_rounds
 from nsb.analysis.validity import Held, Observation, Stats, judge
@@ -314,6 +315,27 @@ def test_what_became_of_held_connections_is_read(tmp_path: Path) -> None:
     assert holder.too_many(10_000, 1_048_576) is None
     short = holder.too_many(10_000, 4096)
     assert short == "10000 connections need 10500 open files, and 4096 are allowed: raise the limit (ulimit -Hn)"
+
+
+@pytest.mark.parametrize(
+    ("nofile", "levels"),
+    [(10_500, [0, 1000, 5000, 10_000]), (10_499, [0, 1000, 5000]), (1500, [0, 1000]), (1499, [0, 1000, 5000, 10_000])],
+)
+def test_open_files_end_a_ladder_of_connections_where_they_must(registry: Registry, nofile: int, levels: list[int]) -> None:
+    names = ["idle-connections", "idle-connections-few", "in-flight-memory"]
+    free = plans.make(registry, "standard", ["go"], names, "1cpu", 1, 3)
+    held, *others = plans.make(registry, "standard", ["go"], names, "1cpu", 1, 3, nofile=nofile).scenarios
+    assert held.levels == levels
+    assert others == list(free.scenarios[1:])
+
+
+def test_a_ladder_that_ends_early_says_so(registry: Registry) -> None:
+    plan = plans.make(registry, "standard", ["go"], ["idle-connections", "idle-connections-few"], "1cpu", 1, 3, nofile=6000)
+    assert [plan.cut_short(scenario) for scenario in plan.scenarios] == [
+        "up to 5,000 connections of 10,000: more open files are not allowed here (ulimit -Hn 10500 for all)",
+        None,
+    ]
+    assert plan.timing(plan.scenarios[0]).window_s == plan.timing(registry.scenarios["idle-connections"]).window_s * 3 / 4
 
 
 def test_an_ordinary_scenario_is_not_read_that_way(registry: Registry) -> None:

@@ -392,7 +392,10 @@ def _size(plan: plans.Plan) -> str:
 
 
 def _tell_unsupported(plan: plans.Plan) -> None:
-    """Who is left out of a scenario that others run."""
+    """Who is left out of a scenario that others run, and what of a scenario."""
+    for each in plan.scenarios:
+        if (short := plan.cut_short(each)) is not None:
+            console.print(f"{each.id} {short}", markup=False, soft_wrap=True)
     for scenario, why, names in plan.left_out:
         console.print(f"{scenario} without {', '.join(names)}: {why}", markup=False, soft_wrap=True)
 
@@ -529,7 +532,7 @@ def _plan(registry: Registry, asked: _Asked) -> plans.Plan:
         raise ConfigurationError(mistakes)
     workers = len(host.placement(placed).service)
     seed = session.seed_from_clock() if asked.seed is None else asked.seed
-    return plans.make(registry, asked.tier, who, what, placed, workers, seed, asked.rounds, asked=cast, articles=letters)
+    return plans.make(registry, asked.tier, who, what, placed, workers, seed, asked.rounds, cast, letters, host.raise_limits())
 
 
 def _resumed(work: Workshop, run: dict[str, Any], folder: Path) -> tuple[plans.Plan, runners.Runner]:
@@ -549,6 +552,7 @@ def _resumed(work: Workshop, run: dict[str, Any], folder: Path) -> tuple[plans.P
         old["rounds"],
         asked=old.get("asked"),
         articles=old.get("articles", []),
+        nofile=host.raise_limits(),
     )
     ground = runners.asked_of(run.get("runner", "native"), work, plan.contenders, plan.workers, _say)
     _refuse_differences(run, ground.standing(plan), folder)

@@ -6,7 +6,7 @@ import math
 import random
 import statistics
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from nsb.analysis import preflight
@@ -30,6 +30,8 @@ BESIDE_MIB = 1024
 """What the database, k6 and the harness may need beside the contenders."""
 MEMORY_SHARE = 0.8
 """Of the available memory at the most: what has been swapped or squeezed out is not measured."""
+SPARE_FILES = 500
+"""What a service has open besides the connections that it holds: its pool, its upstream, its jars."""
 
 Order = Literal["scenario", "contender"]
 
@@ -67,6 +69,8 @@ class Plan:
     """Scenario → the contenders that it is asked of, where a tier asks by claims; None: of all."""
     articles: tuple[str, ...] = ()
     """Whose claims it asks by."""
+    cut: Mapping[str, int] = field(default_factory=dict)
+    """Scenario → connections that it wants to hold at the most, where the open files allowed end its levels earlier."""
 
     def timing(self, scenario: Scenario) -> Timing:
         return timing(scenario, self.tier)
@@ -125,6 +129,14 @@ class Plan:
         """Memory set aside for the contenders that run at the same time."""
         needs = [self.largest(contender).reserve_mib(self.workers) for contender in self.contenders]
         return sum(needs) if self.order == "scenario" else max(needs)
+
+    def cut_short(self, scenario: Scenario) -> str | None:
+        """Why a scenario holds fewer connections than it is meant to; None where it does not."""
+        wanted = self.cut.get(scenario.id)
+        if wanted is None:
+            return None
+        fewer = f"up to {scenario.levels[-1]:,} connections of {wanted:,}"
+        return f"{fewer}: more open files are not allowed here (ulimit -Hn {files_for(wanted)} for all)"
 
     @property
     def left_out(self) -> list[tuple[str, str, tuple[str, ...]]]:
@@ -225,9 +237,13 @@ def make(
     rounds: int | None = None,
     asked: Mapping[str, Collection[str]] | None = None,
     articles: Sequence[str] = (),
+    nofile: int | None = None,
 ) -> Plan:
-    """A plan from ids that the registry knows; `rounds` overrides the tier's number, `asked` is what by_claims() says."""
+    """A plan from ids that the registry knows; `rounds` overrides the tier's number, `asked` is what by_claims() says, `nofile` is how many
+    open files are allowed."""
     count = rounds or registry.tiers[tier].rounds
+    wanted = [registry.scenarios[name] for name in scenarios]
+    held = wanted if nofile is None else [within(scenario, nofile) for scenario in wanted]
     return Plan(
         tier_name=tier,
         tier=registry.tiers[tier],
@@ -236,11 +252,26 @@ def make(
         rounds=count,
         seed=seed,
         contenders=tuple(registry.contenders[name] for name in contenders),
-        scenarios=tuple(registry.scenarios[name] for name in scenarios),
+        scenarios=tuple(held),
         rows=rows(contenders, count, seed),
         asked=asked,
         articles=tuple(articles),
+        cut={whole.id: whole.levels[-1] for whole, left in zip(wanted, held, strict=True) if left.levels != whole.levels},
     )
+
+
+def files_for(connections: int) -> int:
+    """Open files that a service needs to hold so many connections."""
+    return connections + SPARE_FILES
+
+
+def within(scenario: Scenario, nofile: int) -> Scenario:
+    """The scenario without the levels for which too few open files are allowed; as it is where less than two would be left: its cells say
+    why it has no figure."""
+    if scenario.held is None:
+        return scenario
+    fitting = [level for level in scenario.levels if files_for(level) <= nofile]
+    return scenario.model_copy(update={"levels": fitting}) if len(fitting) > 1 else scenario
 
 
 def by_claims(

@@ -9,10 +9,8 @@ from pathlib import Path
 
 from nsb.analysis.validity import Held
 from nsb.model import HELD_STILL, Scenario, Timing
+from nsb.plan import files_for
 from nsb.running.process import Process
-
-SPARE_FILES = 500
-"""What a service has open besides: its pool, its upstream, its jars."""
 
 
 class HoldError(Exception):
@@ -55,7 +53,7 @@ def outcome(report: Path) -> Held:
 
 def too_many(connections: int, nofile: int) -> str | None:
     """Why so many connections cannot be held with so many open files; None where they can."""
-    needed = connections + SPARE_FILES
+    needed = files_for(connections)
     if needed <= nofile:
         return None
     return f"{connections} connections need {needed} open files, and {nofile} are allowed: raise the limit (ulimit -Hn)"

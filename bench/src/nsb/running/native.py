@@ -722,8 +722,14 @@ class Runner:
         again = self._oha if slot.scenario.measured_again and judgement.may_be_more else None
         figure = None if again is None else self._again(slot, timing, running, name, again)
         cell = self._cell(slot, attempt, timing, window, observation, judgement, started_at, time.monotonic() - began, name)
+        short = self.plan.cut_short(slot.scenario)
         told = [] if load is not None else [f"k6 said: {_in_one_line(generators[0].last_words(3)) or 'nothing'}"]
-        changes = {"second": figure, "pinnings": pinnings, "reasons": [*cell.reasons, *told], "doubts": [*cell.doubts, *running.doubts]}
+        changes = {
+            "second": figure,
+            "pinnings": pinnings,
+            "reasons": [*cell.reasons, *told],
+            "doubts": [*cell.doubts, *running.doubts, *([short] if short else [])],
+        }
         return cell.model_copy(update=changes)
 
     def _to_collect(self, running: Running, slot: Slot) -> tuple[attach.Jvm | None, str | None]:
