@@ -46,16 +46,16 @@ def test_invalid_rounds_leave_the_statistics_and_say_why() -> None:
     found = entry(cell(1, 100.0), cell(2, 5000.0, "invalid", reasons=["V7 noise"]))
     assert found.figure is not None
     assert (found.figure.value, found.figure.rounds, found.rounds_valid, found.rounds_measured) == (pytest.approx(100.0), 1, 1, 2)
-    assert found.doubts == ["1 of 2 rounds do not count: V7 noise"]
+    assert found.doubts == ["1 of 2 rounds not counted: V7 noise"]
     more = entry(
         cell(1), cell(2, 1.0, "invalid", reasons=["V7 noise", "V1 failures"]), cell(3, 1.0, "failed", reasons=["V1 more failures"])
     )
-    assert more.doubts == ["2 of 3 rounds do not count: V7 noise (1 of 2 rounds), V1 failures (2 of 2 rounds)"]
+    assert more.doubts == ["2 of 3 rounds not counted: V7 noise (1 of 2 rounds), V1 failures (2 of 2 rounds)"]
 
 
 def test_bounds_do_not_mix_with_values() -> None:
     found = entry(cell(1, 100.0), cell(2, 900.0, "censored"))
-    assert found.doubts == ["1 of 2 rounds gave a bound only and are not in the figure"]
+    assert found.doubts == ["1 of 2 rounds gave a bound only: not in the figure"]
     assert found.status == "valid"
     assert found.figure is not None
     assert found.figure.value == pytest.approx(100.0)
@@ -64,7 +64,7 @@ def test_bounds_do_not_mix_with_values() -> None:
 def test_a_value_among_many_bounds_is_not_the_figure() -> None:
     rounds = [cell(1, 100.0, limit="cpu"), *(cell(n, 900.0, "censored", limit="generator") for n in (2, 3))]
     found = entry(*rounds)
-    assert found.doubts == ["1 of 3 rounds gave a value and are not in the figure"]
+    assert found.doubts == ["1 of 3 rounds gave a value: not in the figure"]
     assert (found.status, found.limit, found.rounds_valid, found.rounds_censored, found.doubtful) == ("censored", "generator", 1, 2, True)
     assert found.figure is not None
     assert (found.figure.value, found.figure.rounds) == (pytest.approx(900.0), 2)

@@ -14,7 +14,7 @@ from nsb.analysis.growth import over_rounds
 from nsb.analysis.idle import Idle, idle
 from nsb.analysis.starts import Span, Start, Startup, span, summed
 from nsb.analysis.stats import Estimate, estimate, spread_of_halves
-from nsb.model import LATENCIES, Cell, Frozen, Headline, Limit, SecondFigure, Status
+from nsb.model import LATENCIES, Cell, Collector, Frozen, Headline, Limit, SecondFigure, Status
 
 T = TypeVar("T")
 
@@ -145,8 +145,8 @@ class Table(Frozen):
     entries: list[Entry]
     startups: list[Startup]
     """Empty for a run that was made before starts were recorded."""
-    collected: bool
-    """Whether memory of JVMs was read after a full collection; False too where no JVM's was read."""
+    collected: list[Collector]
+    """Whose memory was read after a full collection; empty too where no memory of such a one was read."""
     idle: list[Idle]
     """What connections cost that are only open; empty for a run that held none."""
     switched: list[Switched]
@@ -199,7 +199,7 @@ def make(run: dict[str, Any], cells: Iterable[Cell], starts: Sequence[Start] = (
         footprints=[_footprint(name, [c for c in final if c.contender == name and c.counts]) for name in plan["contenders"]],
         entries=entries,
         startups=summed(starts, plan["contenders"]),
-        collected=any(reading.collected_s is not None for cell in final for reading in cell.ladder),
+        collected=_collected(final, plan),
         idle=idle(final, plan["contenders"]),
         switched=_switched(final, plan),
         pinned=_pinned(final, plan),
@@ -222,6 +222,13 @@ def _switched(cells: Sequence[Cell], plan: dict[str, Any]) -> list[Switched]:
         if (own := [cell for cell in valid if (cell.contender, cell.scenario) == (contender, scenario)])
     ]
     return found if any(each.a_request for each in found) else []
+
+
+def _collected(cells: Sequence[Cell], plan: dict[str, Any]) -> list[Collector]:
+    """In runs from before others were asked these are JVMs."""
+    asked = {cell.contender for cell in cells if any(reading.collected_s is not None for reading in cell.ladder)}
+    kinds: dict[str, Collector] = plan.get("collectors", dict.fromkeys(asked, "jvm"))
+    return sorted({kinds[contender] for contender in asked})
 
 
 def _pinned(cells: Sequence[Cell], plan: dict[str, Any]) -> list[Pinned]:
@@ -263,10 +270,10 @@ def _entry(contender: str, scenario: str, headline: Headline, model: Literal["op
     marked = doubtful([cell.doubts for cell in counted])
     if valid and censored:
         gave, others = ("a bound only", censored) if counted is valid else ("a value", valid)
-        doubts.append(f"{len(others)} of {len(cells)} rounds gave {gave} and are not in the figure")
+        doubts.append(f"{len(others)} of {len(cells)} rounds gave {gave}: not in the figure")
     lost = [cell for cell in cells if not cell.counts]
     if counted and lost:
-        doubts.append(f"{len(lost)} of {len(cells)} rounds do not count: {', '.join(_summed([cell.reasons for cell in lost]))}")
+        doubts.append(f"{len(lost)} of {len(cells)} rounds not counted: {', '.join(_summed([cell.reasons for cell in lost]))}")
     if status == "censored" and model == "open":
         headline = "throughput"  # at another rate neither latency nor CPU per request compares: what it reached does
     figure = _figure(counted, headline)
@@ -319,7 +326,7 @@ def _second(measured: Sequence[SecondFigure], rounds: int) -> Second | None:
     limits = [one.limit for one in counted]
     doubts = _summed([one.doubts for one in counted])
     if counted and len(counted) < len(measured):
-        doubts.append(f"{len(measured) - len(counted)} of {len(measured)} rounds are not in the figure")
+        doubts.append(f"not in the figure: {len(measured) - len(counted)} of {len(measured)} rounds")
     shown = counted or list(measured)
     halves = [half.requests / (counted[0].window_s / 2) for half in counted[0].halves] if counted else []
     return Second(
