@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from nsb import plan as plans
-from nsb.analysis.articles import repeated
+from nsb.analysis.articles import repeated, uncollected
 from nsb.analysis.claims import judged
-from nsb.claims import Article, Claim, Claims, Ours, Reported, Said
-from nsb.model import Cell, Latency, Registry, Scenario, Whole
+from nsb.claims import Article, Beside, Claim, Claims, Difference, Judged, Ours, Reported, Said, SlopeRule
+from nsb.model import Cell, Latency, Reading, Registry, Scenario, Whole
 from nsb.report import articles as pages
 from nsb.report import messages
 
@@ -34,7 +34,7 @@ def test_a_scenario_is_asked_of_those_that_claims_name_and_of_the_twins_original
 
 def test_every_scenario_is_asked_of_the_originals_of_the_twins_asked_for(claims: Claims, registry: Registry) -> None:
     asked = plans.by_claims(claims, registry, ["C"], "1cpu", ["java-vt"])
-    assert {scenario for scenario, names in asked.items() if "go" in names} == set()
+    assert {scenario for scenario, names in asked.items() if "go" in names} == {"idle-connections"}  # what a claim asks of it
     assert all("java-vt" in names for scenario, names in asked.items())
     both = plans.by_claims(claims, registry, ["C"], "1cpu", ["java-vt", "go"])
     assert {scenario for scenario, names in both.items() if "go" in names} == {each for each in both if each != "c-sleep"}
@@ -124,10 +124,13 @@ def figure(value: float, unit: str, metric: Any = "throughput", contender: str =
     return Reported(what=SAID, value=value, unit=unit, ours=Ours(scenario="burst", contender=contender, metric=metric, other=other))
 
 
-def claims_with(*reported: Reported) -> Claims:
-    article = Article(id="X", title=SAID, setup=SAID, differs=[SAID])
+def claims_with(*reported: Reported, beside: tuple[Beside, ...] = ()) -> Claims:
+    differs = [Difference(en=SAID.en, ko=SAID.ko), *(Difference(en=f"of {load}", ko=f"{load}에서", of=load) for load in ("burst", "other"))]
+    article = Article(id="X", title=SAID, setup=SAID, differs=differs)
     arithmetic: Any = {"rule": "arithmetic", "over": [4.0], "under": [2.0], "said": 2.0}
-    claim = Claim.model_validate({"id": "X1", "article": "X", "said": SAID, "parts": [arithmetic], "reported": list(reported)})
+    claim = Claim.model_validate(
+        {"id": "X1", "article": "X", "said": SAID, "parts": [arithmetic], "reported": list(reported), "beside": list(beside)}
+    )
     return Claims(articles={"X": article}, claims={"X1": claim})
 
 
@@ -222,11 +225,27 @@ def test_the_page_has_their_figure_ours_and_what_explains_it(language: Any) -> N
     assert "| ≥0.50 (" in lines[0]
     assert f"| {messages.amount('47.4', 'requests/s', language)} (" in lines[1]
     assert f"- {getattr(SAID, language)}" in page
+    assert {"en": "- of burst", "ko": "- burst에서"}[language] in page.splitlines()
+    assert {"en": "- of other", "ko": "- other에서"}[language] not in page.splitlines(), "a load that the run did not repeat"
     assert "4,096 MiB" in page
     assert "--tier article --articles X" in page
     assert f"[Y](Y.{language}.md)" in page
     assert f"](../charts/article-X.{language}.svg)" in page
     assert "None" not in page
+
+
+@pytest.mark.parametrize("language", ["en", "ko"])
+def test_a_figure_that_the_article_does_not_have_stands_below_its_own_without_a_ratio(language: Any) -> None:
+    own = Beside(what=Said(en="another", ko="다른 것"), unit="threads", ours=Ours(scenario="burst", contender="b", metric="threads"))
+    claims = claims_with(figure(200.0, "requests/s"), beside=(own,))
+    cells = [cell(n, name, 90.0, threads_peak=30) for n in (1, 2) for name in ("a", "b")]
+    found = repeated(RUN, cells, claims)["X"]
+    assert [each.theirs for each in found] == [*claims.claims["X1"].reported, own]
+    assert found[1].ratio is None
+    page = pages.page(language, claims.articles["X"], found, RUN, judged(RUN, cells, [], None, claims), ["X"])
+    (line,) = [line for line in page.splitlines() if messages.own(own.what, language) in line]
+    measured = messages.amount("30", "threads", language)
+    assert line == f"| **X1** {messages.own(own.what, language)} | – | {measured} (30–30) | – | CPU | burst, b |"
 
 
 @pytest.mark.parametrize("language", ["en", "ko"])
@@ -239,6 +258,32 @@ def test_the_page_says_where_the_verdicts_are_that_its_run_was_not_asked_for(lan
         other = judgement.model_copy(update={"claims": [asked.model_copy(update={"verdict": verdict, "reason": reason})]})
         page = pages.page(language, claims.articles["X"], found, RUN, other, ["X"])
         assert ("README" in page) == (verdict == "NOT_MEASURED")
+
+
+@pytest.mark.parametrize("language", ["en", "ko"])
+def test_the_page_says_whose_memory_was_read_with_garbage_in_it(language: Any) -> None:
+    claims, cells = claims_with(figure(200.0, "requests/s")), [cell(1, "a", 90.0)]
+    found, judgement = repeated(RUN, cells, claims)["X"], judged(RUN, cells, [], None, claims)
+    slope = SlopeRule(rule="slope_greater", scenario="burst", contender="a", other="b")
+    scope = judgement.scope.model_copy(update={"versions": {"a": "Java 25.0.3", "b": "Go 1.26", "c": "Java 25.0.3"}})
+
+    def page(verdict: str, *uncollected: str) -> str:
+        claim = judgement.claims[0].model_copy(
+            update={"parts": [Judged.model_validate({"rule": slope, "verdict": verdict, "reason": None})]}
+        )
+        own = judgement.model_copy(update={"claims": [claim], "scope": scope})
+        return pages.page(language, claims.articles["X"], found, RUN, own, ["X"], uncollected)
+
+    said = {"en": "Memory per request of a was read", "ko": "이 측정은 a의 요청당 메모리를 전체 GC 없이"}[language]
+    assert said in page("REFUTED", "a", "b", "c"), "the JVM that the claim asks of"
+    assert said not in page("REFUTED", "b")
+    assert said not in page("NOT_MEASURED", "a")
+
+
+def test_whose_ladders_had_no_collection_is_known_by_their_readings() -> None:
+    read = Reading(users=1, in_flight=1, pss_mib=9.0)
+    ladders = {"a": [read], "b": [read, read.model_copy(update={"collected_s": 0.1})], "c": []}
+    assert uncollected([cell(1, name, 90.0, ladder=ladder) for name, ladder in ladders.items()]) == ["a"]
 
 
 @pytest.mark.parametrize("language", ["en", "ko"])

@@ -16,7 +16,7 @@ from jsonschema import ValidationError
 from nsb.analysis import table as tables
 from nsb.analysis.articles import Figure
 from nsb.analysis.starts import Start
-from nsb.claims import Ours, Reported, Said
+from nsb.claims import Beside, Ours, Reported, Said
 from nsb.model import Cell, Latency, Metric, Reading, SecondFigure, Slope
 from nsb.report import charts as drawing
 from nsb.report.charts_base import PALETTE, SHAPES, luminance, wrapped
@@ -253,6 +253,16 @@ def test_an_article_s_figure_is_a_ratio_with_its_interval_and_both_values() -> N
     assert [line[5] for line in chart.rows] == ["1.50", "0.50", "–"], "who has no figure stands in the table all the same"
     assert "Of 3 figures of article X that this run repeats, 2 have a value; 0 of them" in chart.alt.en
     assert "Furthest from it: X1 as 4, 0.50 times the article's (0.47–0.52)" in chart.alt.en
+
+
+def test_what_the_article_does_not_have_is_in_the_table_alone() -> None:
+    ours = Ours(scenario="most", contender="slow", metric="threads")
+    beside = Beside(what=Said(en="more", ko="더"), unit="threads", ours=ours)
+    own = figure_of(30.0, 1.0, low=30.0, high=30.0).model_copy(update={"theirs": beside})
+    chart = of_article(figure_of(150.0, 100.0), own)["article-X"]
+    assert [each["name"] for each in drawn(chart)] == ["X1 as 100"]
+    assert chart.rows[1][1:6] == [Said(en="–", ko="–"), "30.0", "30.0", "30.0", "–"]
+    assert "Of 1 figures of article X that this run repeats, 1 have a value" in chart.alt.en
 
 
 def test_an_article_s_chart_is_as_wide_as_its_names_and_values_and_no_wider() -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from nsb.claims import ArithmeticRule, Claim, Claims, Ours, Reported, Said
+from nsb.claims import ArithmeticRule, Beside, Claim, Claims, Ours, Reported, Said
 from nsb.load import ConfigurationError, load_claims
 from nsb.model import Registry
 
@@ -98,6 +98,8 @@ def test_what_is_beside_an_articles_figure_is_of_its_own_load(claims: Claims, re
 def test_a_figure_and_ours_have_one_unit(unit: str, link: dict[str, str], mistake: str) -> None:
     with pytest.raises(ValueError, match=mistake):
         Reported(what=Said(en="a", ko="b"), value=1, unit=unit, ours=Ours.model_validate(link))
+    with pytest.raises(ValueError, match=mistake):
+        Beside(what=Said(en="a", ko="b"), unit=unit, ours=Ours.model_validate(link))
 
 
 def arithmetic(claims: Claims) -> Iterator[tuple[str, ArithmeticRule]]:

@@ -100,6 +100,15 @@ def test_one_that_is_better_everywhere_is_the_single_winner() -> None:
     assert one(found, "wait p50").values["c"] == pytest.approx(120, abs=0.2)
 
 
+def test_loads_that_end_are_no_criteria() -> None:
+    found = dominance(facts(loads={"max": {"send_s": 30.0}}), cells(WINNER), [], None)
+    assert [criterion.id for criterion in found.criteria] == [each for each in MEASURED if each != "max throughput"]
+    whole = {scenario: {"send_s": 30.0} for scenario in ("cost", "wait", "max")}
+    alone = dominance(facts(loads=whole), cells(WINNER), [], None)
+    assert alone.criteria == []
+    assert verdict(alone) == ("NOT_MEASURED", "no_scenario")
+
+
 def test_no_value_but_a_count_is_without_its_interval() -> None:
     found = dominance(facts(), bent(cells(WINNER), "max", "c", status="invalid"), [], sizes(a=(10, 1), b=(20, 2), c=(30, 3)))
     for criterion in found.criteria:

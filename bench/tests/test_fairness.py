@@ -401,6 +401,14 @@ def test_the_page_shows_what_is_equal_in_one_line_and_what_differs_by_contender(
     assert by_name["statements per request of read (1 declared)"]["rust"] == "0.99"
 
 
+def test_the_page_says_where_a_scenario_has_a_heap_of_its_own(record: Record) -> None:
+    run = run_of(record)
+    run["plan"] = {**run["plan"], "heaps_mib": {"read": 4096}}
+    said = "For scenarios with a heap of their own every JVM was started with that one: read 4,096 MiB.\n"
+    assert said in report.section(table.make(run, []), run)
+    assert not any("heap of their own" in block for block in report.section(table.make(run_of(record), []), run_of(record)))
+
+
 def test_the_page_gives_the_reason_of_a_difference_on_purpose(record: Record) -> None:
     one = declared(bent(record.contenders["java-pt"], "said", "server_threads", 3000), "server_threads")
     run = run_of(record.model_copy(update={"contenders": {**record.contenders, "java-pt": one}}))

@@ -87,7 +87,30 @@ def test_of_several_runs_the_one_that_decides_a_claim_is_told_and_who_disagrees(
     lines = verdicts.summary_across(list(found.values()), "en").splitlines()
     (second,) = [line for line in lines if line.startswith("| **A2**")]
     assert "supported<br><sub>[one](results/one/claims.md)</sub><br><sub>refuted: [two](results/two/claims.md)</sub>" in second
-    assert "support 1 and refute 1; 1 are undecided" in verdicts.counts_across(list(found.values()), "en")
+    assert "support 1 and refute 1; undecided: 1" in verdicts.counts_across(list(found.values()), "en")
+
+
+def test_a_part_that_the_run_does_not_decide_is_told_with_the_run_that_does(tmp_path: Path, claims: Claims) -> None:
+    copy = tmp_path / "run"
+    shutil.copytree(REFERENCES[-1], copy, ignore=shutil.ignore_patterns(*MADE))
+    of = outputs(copy, *read_run(copy), claims).judgement
+
+    def run(claim: str, verdict: Verdict, *parts: Verdict) -> Judgement:
+        found = next(each for each in of.claims if each.id == claim)
+        judged = [part.model_copy(update={"verdict": word}) for part, word in zip(found.parts, parts, strict=True)]
+        return of.model_copy(update={"claims": [found.model_copy(update={"verdict": verdict, "parts": judged})]})
+
+    runs = [
+        ("results/one", run("E3", "REFUTED", "REFUTED", "NOT_MEASURED")),
+        ("results/two", run("E3", "UNDECIDED", "UNDECIDED", "UNDECIDED")),
+        ("results/three", run("E3", "UNDECIDED", "UNDECIDED", "SUPPORTED")),
+    ]
+    (found,) = verdicts.across(runs)
+    assert found.parts == [(2, "results/three", "SUPPORTED")]
+    table = verdicts.summary_across([found], "en")
+    assert "of its 2 parts: 1 refuted, 1 not measured" in table
+    assert "<sub>part 2 alone, supported: [three](results/three/claims.md)</sub>" in table
+    assert verdicts.across(runs[:2])[0].parts == []
 
 
 def test_verdicts_of_a_committed_run_can_be_read_again(tmp_path: Path) -> None:

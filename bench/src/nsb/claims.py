@@ -34,6 +34,13 @@ class Said(Frozen):
 # --- claims.toml -----------------------------------------------------------------------------------------------------
 
 
+class Difference(Said):
+    """What is another thing where the project repeats an article's load."""
+
+    of: Name | None = None
+    """The load that it is told of; all of them where it names none."""
+
+
 class Article(Frozen):
     """Where claims come from."""
 
@@ -41,8 +48,8 @@ class Article(Frozen):
     title: Said
     setup: Said
     """What they measured on and how."""
-    differs: list[Said] = []
-    """What is another thing where the project repeats its load, and so explains another figure."""
+    differs: list[Difference] = []
+    """What may explain another figure."""
 
 
 class Ours(Frozen):
@@ -74,6 +81,20 @@ class Reported(Frozen):
     @model_validator(mode="after")
     def _same_unit(self) -> Reported:
         if self.ours is not None and self.ours.scale(self.unit) is None:
+            raise ValueError(f"{self.ours.metric} cannot be told in {self.unit}")
+        return self
+
+
+class Beside(Frozen):
+    """A figure of ours under an article's load that the article does not have: what its own figures are to be compared with."""
+
+    what: Said
+    unit: str
+    ours: Ours
+
+    @model_validator(mode="after")
+    def _same_unit(self) -> Beside:
+        if self.ours.scale(self.unit) is None:
             raise ValueError(f"{self.ours.metric} cannot be told in {self.unit}")
         return self
 
@@ -222,6 +243,7 @@ class Claim(Frozen):
     also: list[Aside] = []
     """Related questions, each told with its verdict."""
     reported: list[Reported] = []
+    beside: list[Beside] = []
     least_rounds: int = Field(default=5, ge=5)
     profile: Profile | None = None
     """In whose runs alone its parts can be measured; code and arithmetic are the same in all of them."""

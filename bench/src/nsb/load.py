@@ -228,6 +228,8 @@ def _claim_mistakes(claim: Claim, articles: object, awaited: _Awaited, registry:
     for number, each in enumerate(claim.reported):
         if each.ours is not None:
             yield from (f"{where}.reported.{number}.ours: {mistake}" for mistake in _not_there(each.ours, registry))
+    for number, own in enumerate(claim.beside):
+        yield from (f"{where}.beside.{number}.ours: {mistake}" for mistake in _not_there(own.ours, registry))
     for key, rule in _rules(claim):
         names = contenders_of(rule)
         scenario: str | None = getattr(rule, "scenario", None)

@@ -9,7 +9,7 @@ from typing import Any
 from nsb.analysis import judge
 from nsb.analysis.stats import Estimate, estimate
 from nsb.analysis.table import latest
-from nsb.claims import Claims, Ours, Reported
+from nsb.claims import Beside, Claims, Ours, Reported
 from nsb.model import Cell, Frozen, Limit
 
 
@@ -17,7 +17,7 @@ class Figure(Frozen):
     """One figure of the article and what the run has in its place."""
 
     claim: str
-    theirs: Reported
+    theirs: Reported | Beside
     value: float | None
     """In the article's unit: the geometric mean over the rounds. None where fewer than two rounds tell it: no number without spread."""
     low: float | None
@@ -34,8 +34,8 @@ class Figure(Frozen):
 
     @property
     def ratio(self) -> Estimate | None:
-        """Ours ÷ theirs, whose own spread nobody knows."""
-        if self.value is None:
+        """Ours ÷ theirs, whose own spread nobody knows; None where the article has no such figure."""
+        if self.value is None or isinstance(self.theirs, Beside):
             return None
         low, high = (None if edge is None else edge / self.theirs.value for edge in (self.low, self.high))
         return Estimate(self.value / self.theirs.value, low, high, self.rounds)
@@ -47,7 +47,8 @@ def repeated(run: Mapping[str, Any], cells: Sequence[Cell], claims: Claims) -> d
     planned = set(run["plan"]["scenarios"])
     found: dict[str, list[Figure]] = {}
     for claim in claims.claims.values():
-        for theirs in claim.reported:
+        stated: list[Reported | Beside] = [*claim.reported, *claim.beside]
+        for theirs in stated:
             if theirs.ours is not None and theirs.ours.scenario in planned:
                 figure = _figure(claim.id, theirs, theirs.ours, final)
                 if figure is not None:
@@ -55,7 +56,12 @@ def repeated(run: Mapping[str, Any], cells: Sequence[Cell], claims: Claims) -> d
     return found
 
 
-def _figure(claim: str, theirs: Reported, ours: Ours, cells: Sequence[Cell]) -> Figure | None:
+def uncollected(cells: Sequence[Cell]) -> list[str]:
+    """Whose memory was read on a ladder without a full collection before: of a JVM such a slope is a lower bound."""
+    return sorted({cell.contender for cell in latest(cells) if cell.ladder and all(each.collected_s is None for each in cell.ladder)})
+
+
+def _figure(claim: str, theirs: Reported | Beside, ours: Ours, cells: Sequence[Cell]) -> Figure | None:
     own = _of(cells, ours, ours.contender)
     if not own or all(cell.status == "unsupported" for cell in own):
         return None

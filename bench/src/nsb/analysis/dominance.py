@@ -69,14 +69,18 @@ class _Asked:
 
 
 def dominance(run: Mapping[str, Any], cells: Iterable[Cell], starts: Sequence[Start], code: Code | None) -> Dominance:
-    """Of all contenders of a run that have a column. Start-up and code are criteria only where the run has records of them."""
-    plan = run["plan"]
+    """Of all contenders of a run that have a column, without the loads that end: no verdict rests on those (METHODOLOGY.md, Articles).
+    Start-up and code are criteria only where the run has records of them.
+    """
+    plan, whole = run["plan"], run["plan"].get("loads", {})
     names = [name for name in plan["contenders"] if name not in plan.get("controls", {})]
-    records = _Records(run, cells)
-    asked = [_scenario(records, names, scenario, metric) for scenario in plan["scenarios"] for metric in records.metrics(scenario)]
-    asked += [_of_run(records, names, "memory_peak", METRIC_UNITS["memory_peak"], records.peaks(lambda cell: cell.memory_peak_mib))]
-    asked += [_of_run(records, names, "threads", METRIC_UNITS["threads"], records.peaks(lambda cell: cell.threads_peak))]
-    if starts:
+    records = _Records(run, [cell for cell in cells if cell.scenario not in whole])
+    steady = [scenario for scenario in plan["scenarios"] if scenario not in whole]
+    asked = [_scenario(records, names, scenario, metric) for scenario in steady for metric in records.metrics(scenario)]
+    if steady:
+        asked += [_of_run(records, names, "memory_peak", METRIC_UNITS["memory_peak"], records.peaks(lambda cell: cell.memory_peak_mib))]
+        asked += [_of_run(records, names, "threads", METRIC_UNITS["threads"], records.peaks(lambda cell: cell.threads_peak))]
+    if starts and steady:
         asked.append(_of_run(records, names, "ready_s", "s", _ready(starts)))
     counted: list[tuple[Criterion, dict[Pair, Relation]]] = []
     if code is not None:

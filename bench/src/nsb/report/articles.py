@@ -8,7 +8,7 @@ from typing import Any
 
 from nsb.analysis.articles import Figure
 from nsb.analysis.judge import LEAST_ROUNDS
-from nsb.claims import Article, Judgement
+from nsb.claims import Article, Beside, Judgement, MeasuredRule, SlopeRule, contenders_of
 from nsb.model import LATENCIES
 from nsb.report import blog, claims, messages, words
 from nsb.report.messages import Language, text
@@ -25,14 +25,24 @@ class Load:
 
 
 def page(
-    language: Language, article: Article, figures: Sequence[Figure], run: Mapping[str, Any], judgement: Judgement, letters: Sequence[str]
+    language: Language,
+    article: Article,
+    figures: Sequence[Figure],
+    run: Mapping[str, Any],
+    judgement: Judgement,
+    letters: Sequence[str],
+    uncollected: Sequence[str] = (),
 ) -> str:
-    """The whole page of one article in one language, beside which its chart is a file. `letters`: those that have a page."""
+    """The whole page of one article in one language, beside which its chart is a file. `letters`: those that have a page.
+
+    `uncollected`: whose memory was read without a full collection before (analysis/articles.py).
+    """
     own = judgement.model_copy(update={"claims": [claim for claim in judgement.claims if claim.article == article.id]})
     template = blog.environment(language).get_template(f"article.{language}.md.j2")
     scenarios = list(dict.fromkeys(figure.theirs.ours.scenario for figure in figures if figure.theirs.ours is not None))
     return template.render(
         article=article,
+        differs=[each for each in article.differs if each.of is None or each.of in scenarios],
         rows=[_row(figure, run, language) for figure in figures],
         chart=any(figure.ratio is not None for figure in figures),
         bounds=any(sign_of(figure) for figure in figures),
@@ -48,10 +58,19 @@ def page(
         scope=messages.scope(judgement.scope, language),
         verdicts=claims.summary(own, language),
         counts=claims.counts(own, language),
+        lower=_lower(own, uncollected),
         elsewhere=any(claim.verdict in ("NOT_MEASURED", "UNDECIDED") for claim in own.claims),
         again=blog.again(dict(run)),
         others=[letter for letter in letters if letter != article.id],
     )
+
+
+def _lower(own: Judgement, uncollected: Sequence[str]) -> list[str]:
+    """The JVMs among them whose memory per request a claim of the article is judged by."""
+    rules = [part.rule for claim in own.claims for part in claim.parts if part.verdict != "NOT_MEASURED"]
+    memory = [rule for rule in rules if isinstance(rule, SlopeRule) or getattr(rule, "metric", None) == "memory"]
+    asked = {name for rule in memory if isinstance(rule, MeasuredRule) for name in contenders_of(rule)}
+    return [name for name in uncollected if name in asked and own.scope.versions.get(name, "").startswith("Java ")]
 
 
 def _cast(figures: Sequence[Figure]) -> set[str]:
@@ -65,14 +84,14 @@ def _row(figure: Figure, run: Mapping[str, Any], language: Language) -> list[str
     mark = "?" if figure.doubts * 3 >= figure.rounds > 0 else ""
     measured = text("article.no_figure", language)
     if figure.value is not None:
-        measured = messages.amount(f"{sign}{words.number(figure.value)}{mark}", theirs.unit, language)
-        measured = f"{measured} {_between(figure.low, figure.high)}"
+        measured = messages.amount(f"{sign}{told(figure.value, theirs.unit)}{mark}", theirs.unit, language)
+        measured = f"{measured} {_between(figure.low, figure.high, theirs.unit)}"
     against = "–" if ratio is None else f"{sign}{words.number(ratio.value)} {_between(ratio.low, ratio.high)}"
     limit = "" if figure.limit is None else messages.own(messages.word("limit", figure.limit), language)
     if figure.limit == "offered" and theirs.ours is not None and theirs.ours.scenario in run["plan"].get("loads", {}):
         limit = text("article.nothing_full", language)  # a whole load is given, whoever is slow: "the load" would say that nobody is
     what = f"**{figure.claim}** {messages.own(theirs.what, language)}"
-    reported = messages.amount(theirs_of(figure), theirs.unit, language)
+    reported = theirs_of(figure, language)
     return [str(each).strip().replace("|", "\\|") for each in (what, reported, measured, against, limit, measured_as(figure))]
 
 
@@ -84,9 +103,10 @@ def sign_of(figure: Figure) -> str:
     return "≤" if figure.theirs.ours.metric in (*LATENCIES, "max", "duration") else "≥"
 
 
-def theirs_of(figure: Figure) -> str:
+def theirs_of(figure: Figure, language: Language) -> str:
     """As the article gives it."""
-    return words.plain(figure.theirs.value)
+    theirs = figure.theirs
+    return "–" if isinstance(theirs, Beside) else messages.amount(words.plain(theirs.value), theirs.unit, language)
 
 
 def measured_as(figure: Figure) -> str:
@@ -96,8 +116,13 @@ def measured_as(figure: Figure) -> str:
     return f"{ours.scenario}, {ours.contender if ours.other is None else f'{ours.contender} ÷ {ours.other}'}"
 
 
-def _between(low: float | None, high: float | None) -> str:
-    return "" if low is None or high is None else f"({words.number(low)}–{words.number(high)})"
+def told(value: float, unit: str) -> str:
+    """Three significant digits; threads that were the same number in every round are a whole one."""
+    return f"{value:,.0f}" if unit == "threads" and abs(value - round(value)) < 0.05 else words.number(value)
+
+
+def _between(low: float | None, high: float | None, unit: str = "×") -> str:
+    return "" if low is None or high is None else f"({told(low, unit)}–{told(high, unit)})"
 
 
 def _load(scenario: str, run: Mapping[str, Any], language: Language) -> Load:

@@ -50,7 +50,7 @@ def post(
         counts=verdicts.counts(judgement, language),
         rehearsal=table.rounds < LEAST_ROUNDS,
         least_rounds=LEAST_ROUNDS,
-        grid=markdown.table_block(table),
+        grid=markdown.table_block(table, language),
         verdicts=verdicts.summary(judgement, language),
         sections=_sections(judgement, charts),
         articles=articles or {},

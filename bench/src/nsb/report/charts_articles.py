@@ -9,9 +9,9 @@ import altair as alt
 from rich.cells import cell_len
 
 from nsb.analysis.articles import Figure
-from nsb.claims import Said
+from nsb.claims import Reported, Said
 from nsb.report import messages
-from nsb.report.articles import measured_as, sign_of, theirs_of
+from nsb.report.articles import measured_as, sign_of, theirs_of, told
 from nsb.report.charts_base import (
     LINE,
     NEUTRAL,
@@ -30,7 +30,7 @@ from nsb.report.charts_base import (
     with_intervals,
 )  # fmt: skip
 from nsb.report.messages import Language, own, text
-from nsb.report.words import number, signed
+from nsb.report.words import number, plain, signed
 
 LABEL = 290
 """The longest name of a figure (px); what is longer ends in dots and is whole in the tooltip and in the table."""
@@ -51,7 +51,7 @@ def beside_article(of: Source, article: str, figures: Sequence[Figure]) -> Chart
     notes = ["read.article", *(["read.bound"] if any(figure.bound for figure in known) else [])]
     return made(of, Drawing(
         id=f"article-{article}", kind="article", article=article, notes=notes, title=messages.said("title.article", id=article),
-        sentence=_alt(article, known, len(figures)), draw=lambda language: _draw(of, known, language),
+        sentence=_alt(article, known, _reported(figures)), draw=lambda language: _draw(of, known, language),
         columns=heads(
             "head.figure", "head.theirs", "head.value", "head.low", "head.high", "head.against", "head.limit", "head.rounds",
             "head.measured_as",
@@ -65,6 +65,10 @@ def _least_px(of: Source, figures: Sequence[Figure]) -> int:
     drawn = [_drawn(of, figure, language) for figure in figures for language in messages.LANGUAGES]
     names, values = (CELL_PX * max(cell_len(row[key]) for row in drawn) for key in ("name", "says"))
     return min(MOST_PX, round(min(LABEL, names) + values / ROOM))
+
+
+def _reported(figures: Sequence[Figure]) -> int:
+    return sum(isinstance(figure.theirs, Reported) for figure in figures)
 
 
 def _label(figure: Figure) -> Said:
@@ -95,11 +99,12 @@ def _drawn(of: Source, figure: Figure, language: Language) -> dict[str, Any]:
     assert ratio is not None
     assert ours is not None
     assert figure.value is not None
-    sign, unit, theirs = sign_of(figure), figure.theirs.unit, theirs_of(figure)
-    measured = messages.amount(f"{sign}{number(figure.value)}", unit, language)
+    assert isinstance(figure.theirs, Reported)
+    sign, unit, reported = sign_of(figure), figure.theirs.unit, figure.theirs
+    measured = messages.amount(f"{sign}{told(figure.value, unit)}", unit, language)
     return {
-        "name": own(_label(figure), language), "theirs": messages.amount(theirs, unit, language), "ours": measured,
-        "times": f"{sign}{number(ratio.value)} ×", "says": f"{theirs} → {measured}",
+        "name": own(_label(figure), language), "theirs": theirs_of(figure, language), "ours": measured,
+        "times": f"{sign}{number(ratio.value)} ×", "says": f"{plain(reported.value)} → {measured}",
         "spread": spread_of(figure.low, figure.high, "interval", language), "limit": _limit(figure, language),
         "rounds": str(figure.rounds), "measured": measured_as(figure),
         **marked(ratio.value, ratio.low, ratio.high, BOUNDS.get(sign), of.colour(ours.contender)),
@@ -112,10 +117,11 @@ def _limit(figure: Figure, language: Language) -> str:
 
 def _row(figure: Figure) -> list[Said | str]:
     ratio, sign = figure.ratio, sign_of(figure)
-    reported = messages.in_each(lambda language: messages.amount(theirs_of(figure), figure.theirs.unit, language))
+    reported = messages.in_each(lambda language: theirs_of(figure, language))
     values = ["–"] * 4
-    if ratio is not None and figure.value is not None:
-        values = [f"{sign}{number(figure.value)}", signed(figure.low), signed(figure.high), f"{sign}{number(ratio.value)}"]
+    if figure.value is not None:
+        against = "–" if ratio is None else f"{sign}{number(ratio.value)}"
+        values = [f"{sign}{number(figure.value)}", signed(figure.low), signed(figure.high), against]
     limit = messages.in_each(lambda language: _limit(figure, language))
     return [_label(figure), reported, *values, limit, str(figure.rounds), measured_as(figure)]
 

@@ -159,6 +159,8 @@ class Across:
     folder: str
     against: list[tuple[str, JudgedClaim]]
     """What other runs decided otherwise, or, where this one decides, looked at and could not decide."""
+    parts: list[tuple[int, str, Verdict]]
+    """Of the parts that this run does not decide, by their number from 1: the first run that does, and how."""
 
 
 _CLOSEST: tuple[Verdict, ...] = ("SUPPORTED", "REFUTED", "UNDECIDED", "NOT_MEASURED")
@@ -176,7 +178,16 @@ def across(runs: Sequence[tuple[str, Judgement]]) -> list[Across]:
         decided = [(folder, claim) for folder, claim in each if claim.verdict in _DECIDED]
         folder, claim = (decided or sorted(each, key=lambda one: _CLOSEST.index(one[1].verdict)))[0]
         looked = [other for other in each if other[1].verdict in _CLOSEST[: 3 if decided else 2]]
-        found.append(Across(claim, folder, [other for other in looked if other[1].verdict != claim.verdict]))
+        found.append(Across(claim, folder, [other for other in looked if other[1].verdict != claim.verdict], _parts(claim, each)))
+    return found
+
+
+def _parts(claim: JudgedClaim, runs: Sequence[tuple[str, JudgedClaim]]) -> list[tuple[int, str, Verdict]]:
+    found = []
+    for index, part in enumerate(claim.parts if len(claim.parts) > 1 else []):
+        same = [(folder, other.parts[index]) for folder, other in runs if len(other.parts) == len(claim.parts)]
+        decided = [(index + 1, folder, other.verdict) for folder, other in same if other.verdict in _DECIDED]
+        found += decided[:1] if part.verdict not in _DECIDED else []
     return found
 
 
@@ -187,12 +198,18 @@ def counts_across(found: Sequence[Across], language: Language) -> str:
 
 def summary_across(found: Sequence[Across], language: Language) -> str:
     """All claims in one table, each with the run that its verdict is from."""
-    names = {each.folder: each.folder.rsplit("/", 1)[-1] for each in found}
+
+    def linked(folder: str) -> str:
+        return f"[{folder.rsplit('/', 1)[-1]}]({folder}/claims.md)"
 
     def beneath(each: Across) -> str:
         lines = [line for line in (mixed(each.claim, language),) if line]
-        lines.append(f"[{names[each.folder]}]({each.folder}/claims.md)")
-        lines += [f"{verdict(claim, language)}: [{folder.rsplit('/', 1)[-1]}]({folder}/claims.md)" for folder, claim in each.against]
+        lines.append(linked(each.folder))
+        lines += [f"{verdict(claim, language)}: {linked(folder)}" for folder, claim in each.against]
+        lines += [
+            text("claim.part_elsewhere", language, n=part, verdict=text(f"verdict.{word}", language), run=linked(folder))
+            for part, folder, word in each.parts
+        ]
         return "".join(f"<br><sub>{line}</sub>" for line in lines)
 
     return _grid([_line(each.claim, language, beneath(each)) for each in found], language)

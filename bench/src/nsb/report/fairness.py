@@ -35,7 +35,13 @@ def section(table: Table, run: dict[str, Any]) -> list[str]:
     names = list(record.contenders)
     equal = "Equal for all" if len(names) > 1 else f"Of {names[0]}"
     grid = [_grid(names, rows)] if rows else []
-    return [HEADING, EXPLAINED, *said, f"{equal}: {' · '.join(alike)}.\n", *grid, *_on_purpose(record)]
+    return [HEADING, EXPLAINED, *_heaps(run), *said, f"{equal}: {' · '.join(alike)}.\n", *grid, *_on_purpose(record)]
+
+
+def _heaps(run: dict[str, Any]) -> list[str]:
+    """The heap in the manifest is the usual one, whichever was started first."""
+    own = [f"{scenario} {mib:,} MiB" for scenario, mib in run["plan"].get("heaps_mib", {}).items()]
+    return [f"For scenarios with a heap of their own every JVM was started with that one: {', '.join(own)}.\n"] if own else []
 
 
 def _on_purpose(record: Record) -> list[str]:

@@ -15,14 +15,14 @@ from nsb.report import fairness, idle, messages, starts, switches, words
 from nsb.report.messages import Language, own, text
 
 
-def table_block(table: Table) -> str:
+def table_block(table: Table, language: Language = "en") -> str:
     """The table alone, as it also stands in the README."""
     lines = [
         "| | " + " | ".join(table.contenders) + " |",
         "|---|" + "---:|" * len(table.contenders),
     ]
     for scenario in table.scenarios:
-        for title, entries in words.rows(table, scenario):
+        for title, entries in words.rows(table, scenario, language):
             lines.append(f"| **{scenario}**<br><sub>{title}</sub> | " + " | ".join(_cell(entry) for entry in entries) + " |")
     return "\n".join(lines) + "\n"
 
@@ -135,7 +135,7 @@ def readme_block(
     return "\n".join(
         [
             "",
-            table_block(table),
+            table_block(table, language),
             *(f"<sub>{line}</sub>  " for line in words.legend(table, language)),
             "",
             verdicts.counts_across(verdicts_, language),

@@ -168,7 +168,7 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "metric.p99": ("p99 latency", "지연 시간 p99"),
     "metric.max": ("longest latency", "가장 긴 지연 시간"),
     "metric.duration": ("time for the whole load", "부하 전체에 걸린 시간"),
-    "metric.memory": ("memory per request in flight", "처리 중인 요청당 메모리"),
+    "metric.memory": ("memory per request or open connection", "요청 또는 열린 연결당 메모리"),
     "metric.memory_peak": ("peak memory", "최대 메모리"),
     "metric.threads": ("peak threads", "최대 스레드 수"),
     "metric.switches": ("context switches per request", "요청당 컨텍스트 스위치"),
@@ -290,8 +290,8 @@ MESSAGES: dict[str, tuple[str, str]] = {
     ),
     "asks.limited_by": ("{scenario}: {contenders} held back by {limit}", "{scenario}: {contenders}의 한계는 {limit}"),
     "asks.slope_greater": (
-        "{scenario}: memory per request in flight of {contender} is above that of {other} by more than {kib} KiB",
-        "{scenario}: 처리 중인 요청당 메모리는 {contender} 쪽이 {other}보다 {kib} KiB 넘게 큼",
+        "{scenario}: memory per request or open connection of {contender} is above that of {other} by more than {kib} KiB",
+        "{scenario}: 요청 또는 열린 연결당 메모리는 {contender} 쪽이 {other}보다 {kib} KiB 넘게 큼",
     ),
     "asks.code_at_least": (
         "{measure}: {contender} ÷ {other} is at least {ratio}",
@@ -340,6 +340,7 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "claim.figure_asked": ("{scenario}, {what} (claimed: {asked})", "{scenario}, {what}(주장: {asked})"),
     "claim.mixed": ("of its {n} parts: {told}", "부분 {n}개 중 {told}"),
     "claim.parts_with": ("{n} {verdict}", "{verdict} {n}"),
+    "claim.part_elsewhere": ("part {n} alone, {verdict}: {run}", "{n}번째 부분만, {verdict}: {run}"),
     "claim.by_arithmetic": ("By the article's own figures", "글에 실린 수치로 계산하면"),
     "claim.instead": ("What the data show instead", "데이터가 보여 주는 다른 설명"),
     "claim.also": ("Related questions", "함께 본 질문"),
@@ -359,19 +360,19 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "claim.gate": ("The twin's own interval: {low} to {high}.", "쌍둥이 자신의 구간: {low}~{high}."),
     # --- the result in a sentence -----------------------------------------------------------------------------------
     "result.claims": (
-        "Of {all} claims this run supports {SUPPORTED} and refutes {REFUTED}; {UNDECIDED} are undecided{lacking}.",
-        "주장 {all}개 가운데 {SUPPORTED}개를 뒷받침하고 {REFUTED}개를 반박합니다. {UNDECIDED}개는 판정을 보류했습니다{lacking}.",
+        "Of {all} claims this run supports {SUPPORTED} and refutes {REFUTED}; undecided: {UNDECIDED}{lacking}.",
+        "주장 {all}개에 대한 이 측정의 판정: 뒷받침 {SUPPORTED}, 반박 {REFUTED}, 보류 {UNDECIDED}{lacking}.",
     ),
     "result.claims_across": (
-        "Of {all} claims the committed runs support {SUPPORTED} and refute {REFUTED}; {UNDECIDED} are undecided{lacking}. Below each "
+        "Of {all} claims the committed runs support {SUPPORTED} and refute {REFUTED}; undecided: {UNDECIDED}{lacking}. Below each "
         "verdict is the run that it is from: that of the table above where it decides, else the newest that does. Runs that say "
         "otherwise, or looked and could not tell, are named there too.",
-        "주장 {all}개 가운데 공개한 측정이 {SUPPORTED}개를 뒷받침하고 {REFUTED}개를 반박합니다. "
-        "{UNDECIDED}개는 판정을 보류했습니다{lacking}. 판정 아래 링크는 그 판정의 근거가 된 측정입니다. "
+        "주장 {all}개에 대한 공개 측정의 판정: 뒷받침 {SUPPORTED}, 반박 {REFUTED}, 보류 {UNDECIDED}{lacking}. "
+        "판정 아래 링크는 그 판정의 근거가 된 측정입니다. "
         "위 표의 측정으로 판정할 수 있으면 그것을, 아니면 판정이 나온 가장 최근 측정을 씁니다. "
         "다르게 판정했거나 판정을 보류한 측정도 함께 적었습니다.",
     ),
-    "result.not_measured": (" and {n} not measured", "(측정하지 않은 주장 {n}개)"),
+    "result.not_measured": (", not measured: {n}", ", 미측정 {n}"),
     "result.other_machines": (
         "Verdicts from runs on another processor, {machine}: {names}.",
         "다른 프로세서({machine})에서 한 측정: {names}.",
@@ -500,7 +501,7 @@ MESSAGES: dict[str, tuple[str, str]] = {
     ),
     "legend.second": (
         "By {name}: where k6 or nobody was full, the same load came once more from {tool}, which needs less CPU per request.",
-        "{name}: k6가 한계에 닿았거나 한계에 닿은 것이 없는 곳에서는 요청당 CPU를 덜 쓰는 {tool}로 같은 부하를 한 번 더 걸었습니다.",
+        "{name}: k6가 한계에 닿았거나 한계에 닿은 것이 없는 곳에서는 요청당 CPU를 덜 쓰는 {tool}(으)로 같은 부하를 한 번 더 걸었습니다.",
     ),
     "legend.not_again": (
         "{scenario} was not measured again with {tool}: {why}",
@@ -691,7 +692,7 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "page.not_compared": ("Could not be compared", "비교할 수 없음"),
     "page.code_hint": (
         "Counted by {tool} in the sources of each running program, without tests. Beside it what a request costs at an equal rate.",
-        "실행되는 프로그램의 소스를 {tool}로 셌고 테스트는 뺐습니다. 오른쪽은 같은 요청률에서 잰 요청당 비용입니다.",
+        "실행되는 프로그램의 소스를 {tool}(으)로 셌고 테스트는 뺐습니다. 오른쪽은 같은 요청률에서 잰 요청당 비용입니다.",
     ),
     "page.start_hint": (
         "From exec. Of several starts the median with the range, from five on the geometric mean with its 95 % t interval; one "

@@ -116,15 +116,15 @@ def limit(entry: Entry | Second) -> str:
     return entry.limit or ("–" if entry.figure else "")
 
 
-def rows(table: Table, scenario: str) -> list[tuple[str, list[Entry | Second | None]]]:
+def rows(table: Table, scenario: str, language: Language = "en") -> list[tuple[str, list[Entry | Second | None]]]:
     """A scenario's rows with their titles: one, or one for each generator, under its name, where a second one measured it too."""
-    unit = UNITS[table.headlines[scenario]]
+    unit = messages.unit(UNITS[table.headlines[scenario]], language)
     entries: list[Entry | Second | None] = [table.entry(contender, scenario) for contender in table.contenders]
     seconds = table.seconds(scenario)
     if not seconds:
         return [(unit, entries)]
-    title = f"{UNITS['throughput']} by {_generator(next(iter(seconds.values())))}"
-    return [(f"{unit} by k6", entries), (title, [seconds.get(contender) for contender in table.contenders])]
+    again = text("unit.by", language, unit=messages.unit(UNITS["throughput"], language), tool=_generator(next(iter(seconds.values()))))
+    return [(text("unit.by", language, unit=unit, tool="k6"), entries), (again, [seconds.get(contender) for contender in table.contenders])]
 
 
 def _generator(second: Second) -> str:

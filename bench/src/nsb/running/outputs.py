@@ -56,12 +56,12 @@ def outputs(folder: Path, run: dict[str, Any], cells: Sequence[Cell], claims: Cl
 
 def _articles(folder: Path, run: dict[str, Any], cells: Sequence[Cell], claims: Claims, judgement: Judgement) -> None:
     """articles/X.en.md and X.ko.md for each article whose own load the run repeats. Raises JournalError."""
-    found = articles.repeated(run, cells, claims)
+    found, hidden = articles.repeated(run, cells, claims), articles.uncollected(cells)
     if found:
         (folder / "articles").mkdir(exist_ok=True)
     for letter, figures in found.items():
         for language in LANGUAGES:
-            whole = pages_of_articles.page(language, claims.articles[letter], figures, run, judgement, list(found))
+            whole = pages_of_articles.page(language, claims.articles[letter], figures, run, judgement, list(found), hidden)
             write_whole(folder / "articles" / f"{letter}.{language}.md", of_runner(whole, run))
 
 
