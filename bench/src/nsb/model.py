@@ -252,9 +252,7 @@ class Contender(Frozen):
     @property
     def collector(self) -> Collector | None:
         """Who can be asked for a full collection before its memory is read: runtimes that keep a heap which a load has filled."""
-        if self.has_heap:
-            return "jvm"
-        return "node" if self.run[0].endswith("/node") else None
+        return "jvm" if self.has_heap else None
 
 
 class Beside(Frozen):

@@ -43,7 +43,7 @@ from nsb.model import (
     reading_times,
 )
 from nsb.plan import Plan, Slot, needs_fresh, spent
-from nsb.running import attach, holder, inspector, k6, manifest, oha, starts
+from nsb.running import attach, holder, k6, manifest, oha, starts
 from nsb.running.conformance.kernel import established
 from nsb.running.database import Server
 from nsb.running.host import slab_memory_mib, tcp_counters, tcp_memory_mib
@@ -71,10 +71,10 @@ HOLDER_END_S = 30.0
 """How long the program that holds connections may take to close them and say what became of them (s)."""
 LADDER_STATS_S = 0.1
 """The same on a ladder: a later answer would tell of the next level (s)."""
-Collected = attach.Jvm | inspector.Node
+Collected = attach.Jvm
 COLLECTION_S = 0.26
 """How long before a reading a runtime is asked for a full collection: a JVM's takes up to 0.1 s with 600 requests in flight, and its pages
-are given back 0.1 s later; node's takes about 0.1 s with its inspector. All of that falls into the half of a hold in which no user starts
+are given back 0.1 s later. All of that falls into the half of a hold in which no user starts
 and none ends, so that no garbage is in the reading."""
 
 
@@ -742,8 +742,7 @@ class Runner:
         if self.stage.runner != "native":
             return None, "it runs in a container"
         try:
-            there = attach.named("java" if kind == "jvm" else "node", running.process.tree())
-            return attach.Jvm(there[0]) if kind == "jvm" else inspector.Node(there), None
+            return attach.Jvm(attach.named("java", running.process.tree())[0]), None
         except attach.AttachError as error:
             return None, str(error)
 
