@@ -129,7 +129,7 @@ def test_one_that_has_gone_is_told() -> None:
 
 def test_only_a_process_named_java_is_ever_sent_the_signal() -> None:
     with pytest.raises(attach.AttachError, match="none of its processes is named java"):
-        attach.named("java", [os.getpid(), 2**22 + 1])
+        attach.java_of([os.getpid(), 2**22 + 1])
 
 
 def test_a_real_jvm_gives_back_what_nothing_needs(tmp_path: Path, registry: Registry) -> None:
@@ -144,7 +144,7 @@ def test_a_real_jvm_gives_back_what_nothing_needs(tmp_path: Path, registry: Regi
         assert process.stdout is not None
         assert process.stdout.readline() == "ready\n"
         littered = footprint([process.pid]).pss_mib
-        found = attach.Jvm(attach.named("java", [process.pid])[0])
+        found = attach.Jvm(attach.java_of([process.pid]))
         assert footprint([process.pid]).pss_mib < littered - 50
         found.collect()
         process.communicate("\n")

@@ -68,6 +68,11 @@ class Ours(Frozen):
         own = METRIC_UNITS[self.metric].split(" ")[-1]
         return 1.0 if own == unit else 0.001 if (own, unit) == ("ms", "s") else None
 
+    def told_in(self, unit: str) -> None:
+        """Raises ValueError where it cannot be."""
+        if self.scale(unit) is None:
+            raise ValueError(f"{self.metric} cannot be told in {unit}")
+
 
 class Reported(Frozen):
     """A figure that the article itself gives, to be shown beside ours."""
@@ -80,8 +85,8 @@ class Reported(Frozen):
 
     @model_validator(mode="after")
     def _same_unit(self) -> Reported:
-        if self.ours is not None and self.ours.scale(self.unit) is None:
-            raise ValueError(f"{self.ours.metric} cannot be told in {self.unit}")
+        if self.ours is not None:
+            self.ours.told_in(self.unit)
         return self
 
 
@@ -94,8 +99,7 @@ class Beside(Frozen):
 
     @model_validator(mode="after")
     def _same_unit(self) -> Beside:
-        if self.ours.scale(self.unit) is None:
-            raise ValueError(f"{self.ours.metric} cannot be told in {self.unit}")
+        self.ours.told_in(self.unit)
         return self
 
 

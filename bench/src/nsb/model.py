@@ -19,8 +19,6 @@ Model = Literal["open", "closed"]
 Profile = Literal["1cpu", "ncpu"]
 Status = Literal["valid", "censored", "invalid", "failed", "unsupported"]
 Limit = Literal["offered", "cpu", "threads", "loop", "carriers", "pool", "database", "upstream", "generator"]
-Collector = Literal["jvm", "node"]
-
 Headline = Literal["cpu", "throughput", "p50", "p99", "memory"]
 Metric = Literal["cpu", "throughput", "capacity", "p50", "p90", "p99", "max", "duration", "memory", "memory_peak", "threads", "switches"]
 """What claims are about: the headlines, and more of a cell. Capacity: throughput, by the second generator where k6 or nobody was full.
@@ -248,11 +246,6 @@ class Contender(Frozen):
     def has_heap(self) -> bool:
         """Whether it is a JVM, whose heap its command sets."""
         return any("{heap}" in part for part in self.run)
-
-    @property
-    def collector(self) -> Collector | None:
-        """Who can be asked for a full collection before its memory is read: runtimes that keep a heap which a load has filled."""
-        return "jvm" if self.has_heap else None
 
 
 class Beside(Frozen):

@@ -14,7 +14,7 @@ from nsb.analysis.growth import over_rounds
 from nsb.analysis.idle import Idle, idle
 from nsb.analysis.starts import Span, Start, Startup, span, summed
 from nsb.analysis.stats import Estimate, estimate, spread_of_halves
-from nsb.model import LATENCIES, Cell, Collector, Frozen, Headline, Limit, SecondFigure, Status
+from nsb.model import LATENCIES, Cell, Frozen, Headline, Limit, SecondFigure, Status
 
 T = TypeVar("T")
 
@@ -145,8 +145,8 @@ class Table(Frozen):
     entries: list[Entry]
     startups: list[Startup]
     """Empty for a run that was made before starts were recorded."""
-    collected: list[Collector]
-    """Whose memory was read after a full collection; empty too where no memory of such a one was read."""
+    collected: bool
+    """Whether memory of JVMs was read after a full collection; False too where no JVM's was read."""
     idle: list[Idle]
     """What connections cost that are only open; empty for a run that held none."""
     switched: list[Switched]
@@ -199,7 +199,7 @@ def make(run: dict[str, Any], cells: Iterable[Cell], starts: Sequence[Start] = (
         footprints=[_footprint(name, [c for c in final if c.contender == name and c.counts]) for name in plan["contenders"]],
         entries=entries,
         startups=summed(starts, plan["contenders"]),
-        collected=_collected(final, plan),
+        collected=any(reading.collected_s is not None for cell in final for reading in cell.ladder),
         idle=idle(final, plan["contenders"]),
         switched=_switched(final, plan),
         pinned=_pinned(final, plan),
@@ -222,13 +222,6 @@ def _switched(cells: Sequence[Cell], plan: dict[str, Any]) -> list[Switched]:
         if (own := [cell for cell in valid if (cell.contender, cell.scenario) == (contender, scenario)])
     ]
     return found if any(each.a_request for each in found) else []
-
-
-def _collected(cells: Sequence[Cell], plan: dict[str, Any]) -> list[Collector]:
-    """In runs from before others were asked these are JVMs."""
-    asked = {cell.contender for cell in cells if any(reading.collected_s is not None for reading in cell.ladder)}
-    kinds: dict[str, Collector] = plan.get("collectors", dict.fromkeys(asked, "jvm"))
-    return sorted({kinds[contender] for contender in asked})
 
 
 def _pinned(cells: Sequence[Cell], plan: dict[str, Any]) -> list[Pinned]:

@@ -520,14 +520,11 @@ MESSAGES: dict[str, tuple[str, str]] = {
         "≤는 하한이 0보다 크지 않아 상한만 적은 것입니다.",
     ),
     "legend.memory_collected": (
-        "KiB/request: by how much memory grows with each request in flight and its connection; of {who} after a full collection. "
+        "KiB/request: by how much memory grows with each request in flight and its connection; of a JVM after a full collection. "
         "≤ the upper end of its spread where the lower end is not above zero.",
-        "KiB/요청: 처리 중인 요청과 그 연결 하나마다 늘어나는 메모리입니다. {who} 전체 GC 직후에 읽습니다. "
+        "KiB/요청: 처리 중인 요청과 그 연결 하나마다 늘어나는 메모리입니다. JVM은 전체 GC 직후에 읽습니다. "
         "≤는 하한이 0보다 크지 않아 상한만 적은 것입니다.",
     ),
-    "collected.jvm": ("a JVM", "JVM은"),
-    "collected.node": ("node", "node는"),
-    "collected.jvm_node": ("a JVM and of node", "JVM과 node는"),
     # --- validity checks (METHODOLOGY.md, V1 …) ---------------------------------------------------------------------
     "check.V1": ("errors and wrong answers", "오류와 틀린 응답"),
     "check.V2": ("was the rate offered and sustained", "요청률을 제대로 걸고 감당했는가"),

@@ -153,8 +153,7 @@ def legend(table: Table, language: Language = "en") -> list[str]:
         *([said("cpu")] if {"cpu", "throughput"} <= set(table.headlines.values()) else []),
         *(said("second", name=name, tool=tool) for tool, name in _tools(table).items()),
         *(said("not_again", scenario=scenario, tool=tool, why=why) for scenario, tool, why in _not_again(table)),
-        *([said("memory_collected", who=text(f"collected.{'_'.join(table.collected)}", language))] if table.collected else []),
-        *([said("memory")] if "memory" in table.headlines.values() and not table.collected else []),
+        *([said("memory_collected" if table.collected else "memory")] if "memory" in table.headlines.values() else []),
         *(f"{text('heading.left_out', language)}: {contender}: {why}" for contender, why in table.left_out.items()),
     ]
 

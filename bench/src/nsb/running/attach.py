@@ -27,19 +27,16 @@ UNCOMMITS_AFTER_S, UNCOMMITS_EVERY_S, UNCOMMITS_WITHIN_S = 0.12, 0.02, 1.0
 
 
 class AttachError(Exception):
-    """The runtime did not do what it was asked; a part of a sentence."""
+    """The JVM did not do what it was asked; a part of a sentence."""
 
 
-def named(name: str, pids: Sequence[int]) -> list[int]:
-    """Those of them that are this program: another one, as the script that starts it, would die of the signal. Raises AttachError."""
-    found = []
+def java_of(pids: Sequence[int]) -> int:
+    """Which of them is the JVM: `java` may be a script that starts it, and SIGQUIT would end that. Raises AttachError."""
     for pid in pids:
         with contextlib.suppress(OSError):
-            if Path(f"/proc/{pid}/exe").resolve(strict=True).name == name:
-                found.append(pid)
-    if not found:
-        raise AttachError(f"none of its processes is named {name}")
-    return found
+            if Path(f"/proc/{pid}/exe").resolve(strict=True).name == "java":
+                return pid
+    raise AttachError("none of its processes is named java")
 
 
 class Jvm:

@@ -71,11 +71,9 @@ HOLDER_END_S = 30.0
 """How long the program that holds connections may take to close them and say what became of them (s)."""
 LADDER_STATS_S = 0.1
 """The same on a ladder: a later answer would tell of the next level (s)."""
-Collected = attach.Jvm
 COLLECTION_S = 0.26
-"""How long before a reading a runtime is asked for a full collection: a JVM's takes up to 0.1 s with 600 requests in flight, and its pages
-are given back 0.1 s later. All of that falls into the half of a hold in which no user starts
-and none ends, so that no garbage is in the reading."""
+"""How long before a reading a JVM is asked for a full collection: it takes up to 0.1 s with 600 requests in flight, and its pages are given
+back 0.1 s later. All of that falls into the half of a hold in which no user starts and none ends, so that no garbage is in the reading."""
 
 
 class Died(Exception):
@@ -398,20 +396,20 @@ class Ladder:
     """Reads the service's memory on each level of a ladder, and beside it how many requests are in flight."""
 
     def __init__(
-        self, stats: StatsReader, meter: Meter, times: Sequence[tuple[float, int]], held: bool, opens_s: float, runtime: Collected | None
+        self, stats: StatsReader, meter: Meter, times: Sequence[tuple[float, int]], held: bool, opens_s: float, jvm: attach.Jvm | None
     ) -> None:
         """`times`: when to read (epoch s) and how many users there are then, in that order; none where the scenario is no ladder.
 
         `held`: the users are connections that are held, of which the kernel's memory and what they cost while idle are read too.
-        `runtime`: whom to ask for a full collection before its memory is read; beside held connections once on each level, so that what
-        they cost while idle can be read between one reading and the next.
+        `jvm`: whom to ask for a full collection before its memory is read; beside held connections once on each level, so that what they
+        cost while idle can be read between one reading and the next.
         """
         self._stats = stats
         self._meter = meter
         self._times = deque(times)
         self._held = held
         self._opens_s = opens_s
-        self._runtime = runtime
+        self._jvm = jvm
         self.uncollected: str | None = None
         """Why there was a reading without the full collection that was asked for."""
         self._read: list[tuple[Reading, Callable[[], Stats | None]]] = []
@@ -421,7 +419,7 @@ class Ladder:
         while self._times and self._times[0][0] < end_s:
             at_s, users = self._times.popleft()
             again = bool(self._read) and self._read[-1][0].users == users
-            collected_s = None if self._runtime is None or (self._held and again) else self._collect(self._runtime, at_s)
+            collected_s = None if self._jvm is None or (self._held and again) else self._collect(self._jvm, at_s)
             sleep_until(at_s)
             stats = self._stats.later()
             read_s = round(time.time() - self._opens_s, 3)
@@ -440,11 +438,11 @@ class Ladder:
             )
             self._read.append((reading, stats))
 
-    def _collect(self, runtime: Collected, at_s: float) -> float | None:
+    def _collect(self, jvm: attach.Jvm, at_s: float) -> float | None:
         """A full collection that has ended when the memory is to be read, where it takes no longer than most do."""
         sleep_until(at_s - COLLECTION_S)
         try:
-            return round(runtime.collect(), 3)
+            return round(jvm.collect(), 3)
         except attach.AttachError as error:
             self.uncollected = str(error)
             return None
@@ -689,7 +687,7 @@ class Runner:
         summary = self.journal.folder / "k6" / f"{name}.json"
         summary.unlink(missing_ok=True)  # of a sitting that was killed: nobody may take it for this attempt's
         pinnings = _pinnings(running, slot.scenario)
-        runtime, uncollected = self._to_collect(running, slot)
+        jvm, uncollected = self._to_collect(running, slot)
         data, opens_s = k6.cell(slot.scenario, timing, self.plan.workers, running.base_url, self.plan.seed, time.time(), summary)
         generators = [self._generate(data, name)]
         reader = StatsReader(running.base_url, LADDER_STATS_S if slot.scenario.levels else STATS_S)
@@ -697,7 +695,7 @@ class Runner:
         try:
             if slot.scenario.held is not None:
                 generators.append(self._hold(slot, timing, running, opens_s, name))
-            window = self._watch(running, generators, reader, timing, opens_s, slot, runtime)
+            window = self._watch(running, generators, reader, timing, opens_s, slot, jvm)
             code = generators[0].exit_code if timing.whole else generators[0].wait(2 * timing.drain_s + 20)
             if slot.scenario.held is not None:
                 generators[1].wait(HOLDER_END_S)
@@ -734,15 +732,14 @@ class Runner:
         }
         return cell.model_copy(update=changes)
 
-    def _to_collect(self, running: Running, slot: Slot) -> tuple[Collected | None, str | None]:
-        """A runtime whose memory is to be read on a ladder, collected once; or why it cannot be asked for a full collection."""
-        kind = slot.contender.collector
-        if not slot.scenario.levels or kind is None:
+    def _to_collect(self, running: Running, slot: Slot) -> tuple[attach.Jvm | None, str | None]:
+        """A JVM whose memory is to be read on a ladder, listening; or why it cannot be asked for a full collection."""
+        if not slot.scenario.levels or not slot.contender.has_heap:
             return None, None
         if self.stage.runner != "native":
             return None, "it runs in a container"
         try:
-            return attach.Jvm(attach.named("java", running.process.tree())[0]), None
+            return attach.Jvm(attach.java_of(running.process.tree())), None
         except attach.AttachError as error:
             return None, str(error)
 
@@ -807,11 +804,11 @@ class Runner:
         timing: Timing,
         opens_s: float,
         slot: Slot,
-        runtime: Collected | None = None,
+        jvm: attach.Jvm | None = None,
     ) -> Window:
         meter = Meter(self.stage, running, generators)  # finding the processes takes milliseconds: not at the edge
         times = [(opens_s + at_s, users) for at_s, users in reading_times(slot.scenario, timing)]
-        ladder = Ladder(reader, meter, times, slot.scenario.held is not None, opens_s, runtime)
+        ladder = Ladder(reader, meter, times, slot.scenario.held is not None, opens_s, jvm)
         before_switches = meter.switches_until(opens_s)
         sleep_until(opens_s)
         first = meter.open()

@@ -362,7 +362,6 @@ def run_facts(plan: Plan, on: Stage, k6_program: Path, builds: Mapping[str, floa
             "articles": list(plan.articles),
             "heaps_mib": {s.id: s.heap_mib for s in plan.scenarios if s.heap_mib is not None},
             "loads": {s.id: s.whole.model_dump(mode="json", exclude_none=True) for s in plan.scenarios if s.whole is not None},
-            "collectors": {c.id: c.collector for c in plan.contenders if c.collector is not None},
             "headlines": {s.id: s.headline for s in plan.scenarios},
             "models": {s.id: s.model for s in plan.scenarios},
             "rates": {s.id: s.rate_for(plan.workers) for s in plan.scenarios},
