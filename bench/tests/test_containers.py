@@ -59,21 +59,32 @@ def defaults(registry: Registry) -> list[Contender]:
     return [contender for contender in registry.contenders.values() if contender.default]
 
 
+def composed(registry: Registry) -> list[Contender]:
+    """The defaults, and of each other folder with a Dockerfile the first contender."""
+    others: dict[str, Contender] = {}
+    taken = {registry.services[each.service].folder for each in defaults(registry)}
+    for contender in registry.contenders.values():
+        folder = registry.services[contender.service].folder
+        if folder in FOLDERS and folder not in taken:
+            others.setdefault(folder, contender)
+    return [*defaults(registry), *others.values()]
+
+
 def contender_mistakes(text: str, registry: Registry) -> Iterator[str]:
     """A contender in compose is the one of contenders.toml, with the settings of C50, and like every other one."""
     services = resolved(text, WORKERS="7")
     variables = set(re.findall(r"^\| `([A-Z_]+)` \|", CONTRACT, re.MULTILINE))
     pool = re.findall(r"^\| `DB_POOL_SIZE` \| (\d+) \|", CONTRACT, re.MULTILINE)
-    if set(services) != {each.id for each in defaults(registry)} | {"mysql", "upstream", "k6"}:
-        yield "the services are not mysql, upstream, k6 and the default contenders"
+    if set(services) != {each.id for each in composed(registry)} | {"mysql", "upstream", "k6"}:
+        yield "the services are not mysql, upstream, k6 and a contender of each program"
     reference = {key: services["go"].get(key) for key in LIMITS}
-    for contender in defaults(registry):
+    for contender in composed(registry):
         service = services.get(contender.id, {})
         folder = registry.services[contender.service].folder
         if (service.get("build"), service.get("image")) != (folder, f"nsb-{PurePosixPath(folder).name}"):
             yield f"{contender.id}: not built from {folder} as nsb-{folder}"
-        if service.get("profiles") != [contender.id, "all"]:
-            yield f"{contender.id}: profiles are not its id and all"
+        if service.get("profiles") != [contender.id, "all" if contender.default else "others"]:
+            yield f"{contender.id}: profiles are not its id and all, or others where it is no default"
         if native(contender) != contained(service, DOCKERFILES[folder]):
             yield f"{contender.id}: it runs {contained(service, DOCKERFILES[folder])}, natively {native(contender)}"
         environment = service.get("environment", {})
@@ -94,7 +105,8 @@ def contender_mistakes(text: str, registry: Registry) -> Iterator[str]:
 
 def native(contender: Contender) -> list[str]:
     """The command of contenders.toml for seven workers, folders left out."""
-    return [named(each.replace("{workers}", "7").replace("{heap}", "1g").replace("{tool.java}", "/java")) for each in contender.run]
+    run = (re.sub(r"\{tool\.java8?\}", "/java", each) for each in contender.run)
+    return [named(each.replace("{workers}", "7").replace("{heap}", "1g")) for each in run]
 
 
 def contained(service: Mapping[str, Any], dockerfile: str) -> list[str]:
@@ -113,7 +125,7 @@ def server_mistakes(text: str, registry: Registry) -> Iterator[str]:
     options = [each.removeprefix("--").partition("=") for each in service["command"]]
     given = {name.replace("-", "_"): value if equals else None for name, equals, value in options}
     connections = int(given.get("max_connections") or 0)
-    if connections < 150 * (len(defaults(registry)) + 2) + HARNESS_CONNECTIONS:
+    if connections < 150 * (len(composed(registry)) + 2) + HARNESS_CONNECTIONS:
         yield "max_connections: too few for every pool and a pair of controls"
     declared = server_settings("mysql", connections - HARNESS_CONNECTIONS) | {"bind_address": "0.0.0.0"}
     for name in sorted(declared.keys() | given.keys()):
@@ -140,7 +152,7 @@ def safety_mistakes(text: str, registry: Registry) -> Iterator[str]:
         if "build" not in service and not re.fullmatch(r"[a-z/]+:\d+\.\d+", service["image"]):
             yield f"{name}: its image is not pinned"
     ports = [port for service in resolved(text).values() for port in service.get("ports", [])]
-    if len(set(ports)) < len(defaults(registry)):
+    if len(set(ports)) < len(composed(registry)):
         yield "two services on one port, or one without"
     for name, service in yaml.safe_load(text)["services"].items():
         for key, value in service.get("environment", {}).items():
@@ -167,6 +179,8 @@ FAULTY_COMPOSE: dict[str, tuple[Callable[[str, Registry], Iterator[str]], str, s
     "not waiting": (contender_mistakes, "mysql: { condition: service_healthy }", "mysql: { condition: service_started }", "healthy"),
     "another folder": (contender_mistakes, "build: rust", "build: go", "rust: not built"),
     "no profile": (contender_mistakes, "profiles: [python, all]", "profiles: [all]", "python: profiles"),
+    "no default among them": (contender_mistakes, "profiles: [java-8, others]", "profiles: [java-8, all]", "java-8: profiles"),
+    "a program is missing": (contender_mistakes, "\n  kotlin-coroutines:\n", "\n  kotlin:\n", "the services are not"),
     "a contender is missing": (contender_mistakes, "\n  node:\n", "\n  deno:\n", "the services are not"),
     "a server setting": (server_mistakes, "--innodb-doublewrite=OFF", "--innodb-doublewrite=ON", "innodb_doublewrite"),
     "a server setting is missing": (server_mistakes, "      - --skip-log-bin\n", "", "skip_log_bin"),
@@ -311,11 +325,12 @@ def test_a_fault_in_a_dockerfile_is_named(fault: str) -> None:
     assert any(sentence in each for each in dockerfile_mistakes(DOCKERFILES["go"].replace(right, wrong, 1)))
 
 
-@pytest.mark.parametrize("folder", ["java-vt", "java-webflux"])
+@pytest.mark.parametrize("folder", ["java-vt", "java-webflux", "java-8", "kotlin"])
 def test_a_jvm_started_by_hand_has_the_flags_of_compose(folder: str) -> None:
     """All but those that name WORKERS, which `docker run` cannot put into a command."""
     by_hand = {each["instruction"]: each["value"] for each in instructions(DOCKERFILES[folder])}["CMD"]
-    assert json.loads(by_hand) == [each for each in resolved(COMPOSE, WORKERS="7")[folder]["command"] if not each.endswith("=7")]
+    service = next(each for each in resolved(COMPOSE, WORKERS="7").values() if each.get("build") == folder)
+    assert json.loads(by_hand) == [each for each in service["command"] if not each.endswith("=7")]
 
 
 def tag_mistakes(dockerfiles: Mapping[str, str]) -> Iterator[str]:
@@ -383,7 +398,7 @@ def test_hadolint_would_find_something(tmp_path: Path) -> None:
 def test_a_readme_tells_both_ways(folder: str, registry: Registry) -> None:
     readme = (ROOT / folder / "README.md").read_text(encoding="utf-8")
     assert f"docker build -t nsb-{PurePosixPath(folder).name} {folder}" in readme
-    for contender in defaults(registry):
+    for contender in composed(registry):
         if registry.services[contender.service].folder == folder:
             port = resolved(COMPOSE)[contender.id]["ports"][0].split(":")[1]
             assert f"docker compose up {contender.id}" in readme

@@ -44,7 +44,7 @@ DATABASE_START_S = 180.0
 BEGUN_S = 10.0
 """How long a start that is under way may take until everything is removed (s)."""
 LABEL = "com.docker.compose.project"
-PROFILES = ("--profile", "all", "--profile", "tools")
+PROFILES = ("--profile", "all", "--profile", "others", "--profile", "tools")
 NOT_IN_CONTAINERS = frozenset({"innodb_fast_shutdown"})
 """The image starts a server before this one, on the same files, and stops it with the same settings: they must be in order then."""
 BY_ENGINE: Mapping[str, str | None] = {"HOME": None, "HOSTNAME": None}
