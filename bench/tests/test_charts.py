@@ -251,7 +251,7 @@ def test_an_article_s_figure_is_a_ratio_with_its_interval_and_both_values() -> N
     assert (second["v"], second["says"], second["measured"]) == (0.5, "4 → 2.00 ×", "most, quick ÷ slow")
     assert [each["one"] for each in drawn(chart) if "one" in each] == [1], "the line of theirs is drawn once"
     assert [line[5] for line in chart.rows] == ["1.50", "0.50", "–"], "who has no figure stands in the table all the same"
-    assert "Of 3 figures of article X that this run repeats, 2 have a value; 0 of them" in chart.alt.en
+    assert "Of article X's figures this run repeats 3, with a value for 2; within 10% of the article's with the whole interval: 0." in chart.alt.en
     assert "Furthest from it: X1 as 4, 0.50 times the article's (0.47–0.52)" in chart.alt.en
 
 
@@ -262,7 +262,7 @@ def test_what_the_article_does_not_have_is_in_the_table_alone() -> None:
     chart = of_article(figure_of(150.0, 100.0), own)["article-X"]
     assert [each["name"] for each in drawn(chart)] == ["X1 as 100"]
     assert chart.rows[1][1:6] == [Said(en="–", ko="–"), "30.0", "30.0", "30.0", "–"]
-    assert "Of 1 figures of article X that this run repeats, 1 have a value" in chart.alt.en
+    assert "Of article X's figures this run repeats 1, with a value for 1;" in chart.alt.en
 
 
 def test_an_article_s_chart_is_as_wide_as_its_names_and_values_and_no_wider() -> None:

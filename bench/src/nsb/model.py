@@ -254,7 +254,8 @@ class Beside(Frozen):
     path: str = Field(pattern=r"^/")
     warm_path: str
     body: str
-    hold_ms: int = Field(gt=0)
+    hold_ms: int = Field(default=0, ge=0)
+    """How long it takes at the least; 0 where that is not set."""
     every: int = Field(ge=2)
     """Each so-manieth arrival is one of these."""
 
