@@ -251,7 +251,10 @@ def test_an_article_s_figure_is_a_ratio_with_its_interval_and_both_values() -> N
     assert (second["v"], second["says"], second["measured"]) == (0.5, "4 → 2.00 ×", "most, quick ÷ slow")
     assert [each["one"] for each in drawn(chart) if "one" in each] == [1], "the line of theirs is drawn once"
     assert [line[5] for line in chart.rows] == ["1.50", "0.50", "–"], "who has no figure stands in the table all the same"
-    assert "Of article X's figures this run repeats 3, with a value for 2; within 10% of the article's with the whole interval: 0." in chart.alt.en
+    assert (
+        "Of article X's figures this run repeats 3, with a value for 2; within 10% of the article's with the whole interval: 0."
+        in chart.alt.en
+    )
     assert "Furthest from it: X1 as 4, 0.50 times the article's (0.47–0.52)" in chart.alt.en
 
 
@@ -274,7 +277,7 @@ def test_an_article_s_chart_is_as_wide_as_its_names_and_values_and_no_wider() ->
 def test_a_figure_that_comes_out_again_is_counted_and_a_bound_is_not() -> None:
     held = figure_of(100.0, 100.0, bound=True, limit="generator")
     chart = of_article(figure_of(100.0, 100.0), held, figure_of(100.0, 101.0, metric="p90", bound=True))["article-X"]
-    assert "3 have a value; 1 of them lie within 10%" in chart.alt.en
+    assert "repeats 3, with a value for 3; within 10% of the article's with the whole interval: 1." in chart.alt.en
     exact, lower, upper = drawn(chart)
     assert (exact["mark"], exact["fill"] == "transparent") == ("circle", False)
     assert (lower["mark"], lower["fill"], lower["says"]) == ("triangle-right", "transparent", "100 → ≥100 requests/s")
