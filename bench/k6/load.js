@@ -1,4 +1,4 @@
-// The one load script: everything about a cell comes as data in NSB_CELL (see bench/src/nsb/running/k6.py, which writes it).
+// The one load script: everything about a cell comes as data in NSB_CELL (see bench/src/nsb/measure/k6.py, which writes it).
 //
 // Window edges are absolute times that the harness uses too, so both read the same window. A request counts in the half in which its answer came; what starts
 // after the window is not sent. A whole load (cell.whole) begins with the window, all users at once, and every answer counts, however late it comes. Latency in an open cell is measured from the schedule (intended start), so that a late generator cannot hide waiting (coordinated omission).

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from nsb.analysis.parse import Load, Trend
-from nsb.analysis.validity import Observation, Stats
-from nsb.claims import Claims
-from nsb.load import load, load_claims
-from nsb.model import Registry
+from nsb.analyse.parse import Load, Trend
+from nsb.analyse.validity import Observation, Stats
+from nsb.registry.claims import Claims
+from nsb.registry.load import load, load_claims
+from nsb.registry.model import Registry
 
 BENCH = Path(__file__).resolve().parents[1]
 

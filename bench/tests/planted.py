@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from nsb.analysis.starts import Sample, Start
-from nsb.model import Cell, Half, Latency, Reading, Slope
+from nsb.analyse.starts import Sample, Start
+from nsb.registry.model import Cell, Half, Latency, Reading, Slope
 
 ROUNDS = 6
 NAMES = ["slow", "quick", "odd"]

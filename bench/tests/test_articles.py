@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
-from nsb import plan as plans
-from nsb.analysis.articles import repeated, uncollected
-from nsb.analysis.claims import judged
-from nsb.claims import Article, Beside, Claim, Claims, Difference, Judged, Ours, Reported, Said, SlopeRule
-from nsb.model import Cell, Latency, Reading, Registry, Scenario, Whole
-from nsb.report import articles as pages
-from nsb.report import messages
+from nsb.analyse.articles import repeated, uncollected
+from nsb.analyse.claims import judged
+from nsb.registry import plan as plans
+from nsb.registry.claims import Article, Beside, Claim, Claims, Difference, Judged, Ours, Reported, Said, SlopeRule
+from nsb.registry.model import Cell, Latency, Reading, Registry, Scenario, Whole
+from nsb.render import articles as pages
+from nsb.render import messages
 
 SAID = Said(en="It is.", ko="그렇습니다.")
 

@@ -15,10 +15,10 @@ from pathlib import Path
 
 import pytest
 
-from nsb.model import Registry
-from nsb.running import attach
-from nsb.running.process import footprint
-from nsb.running.tools import Found, find
+from nsb.measure import attach
+from nsb.measure.process import footprint
+from nsb.measure.tools import Found, find
+from nsb.registry.model import Registry
 
 COLLECTED = ["jcmd", "GC.run", "", ""]
 LISTENER = """

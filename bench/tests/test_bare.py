@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from nsb.analysis.bare import LIMIT, Comparison, Half, Pair, compare
-from nsb.model import Registry
-from nsb.report.bare import grid
+from nsb.analyse.bare import LIMIT, Comparison, Half, Pair, compare
+from nsb.registry.model import Registry
+from nsb.render.bare import grid
 
 
 def half(us: float, requests: int = 2000, why_not: str | None = None) -> Half:

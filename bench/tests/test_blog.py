@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from nsb.analysis import table as tables
-from nsb.analysis.code import Code, Size
-from nsb.claims import (
+from nsb.analyse import table as tables
+from nsb.analyse.code import Code, Size
+from nsb.registry.claims import (
     Article,
     Comparison,
     Criterion,
@@ -25,10 +25,10 @@ from nsb.claims import (
     Scope,
     Verdict,
 )
-from nsb.report import blog
-from nsb.report import claims as verdicts
-from nsb.report.charts_base import Chart
-from nsb.report.messages import LANGUAGES, Language, text
+from nsb.render import blog
+from nsb.render import claims as verdicts
+from nsb.render.charts_base import Chart
+from nsb.render.messages import LANGUAGES, Language, text
 from planted import NAMES, cells, plan, starts
 
 RULE = RatioRule(rule="ratio_at_least", scenario="cost", metric="cpu", contender="slow", other="quick", ratio=2.0)

@@ -13,17 +13,17 @@ from altair.utils.schemapi import validate_jsonschema
 from altair.vegalite.v6.schema import load_schema
 from jsonschema import ValidationError
 
-from nsb.analysis import table as tables
-from nsb.analysis.articles import Figure
-from nsb.analysis.starts import Start
-from nsb.claims import Beside, Ours, Reported, Said
-from nsb.model import Cell, Latency, Metric, Reading, SecondFigure, Slope
-from nsb.report import charts as drawing
-from nsb.report.charts_base import PALETTE, SHAPES, luminance, wrapped
-from nsb.report.charts_figures import HEAT, ink
-from nsb.report.charts_points import beside_best, dots
-from nsb.report.messages import LANGUAGES
-from nsb.running.journal import read_run
+from nsb.analyse import table as tables
+from nsb.analyse.articles import Figure
+from nsb.analyse.starts import Start
+from nsb.measure.journal import read_run
+from nsb.registry.claims import Beside, Ours, Reported, Said
+from nsb.registry.model import Cell, Latency, Metric, Reading, SecondFigure, Slope
+from nsb.render import charts as drawing
+from nsb.render.charts_base import PALETTE, SHAPES, luminance, wrapped
+from nsb.render.charts_figures import HEAT, ink
+from nsb.render.charts_points import beside_best, dots
+from nsb.render.messages import LANGUAGES
 from planted import COST, NAMES, cells, plan, starts
 
 RECORDING = Path(__file__).parent / "recordings" / "run"

@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from nsb.analysis import claims as engine
-from nsb.analysis import dominance, judge
-from nsb.analysis.code import Code, Size
-from nsb.claims import Claim, Claims, Judged, JudgedClaim, Judgement
-from nsb.model import Cell, Latency, SecondFigure, Slope
-from nsb.report import claims as verdicts
+from nsb.analyse import claims as engine
+from nsb.analyse import dominance, judge
+from nsb.analyse.code import Code, Size
+from nsb.registry.claims import Claim, Claims, Judged, JudgedClaim, Judgement
+from nsb.registry.model import Cell, Latency, SecondFigure, Slope
+from nsb.render import claims as verdicts
 
 SAID = {"en": "It is so.", "ko": "그렇습니다."}
 RUN: dict[str, Any] = {

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from conftest import BENCH
-from nsb.analysis.code import Code, Size, read_code
-from nsb.model import Registry, Service
-from nsb.running import code
-from nsb.running.tools import BuildError
+from nsb.analyse.code import Code, Size, read_code
+from nsb.measure import code
+from nsb.measure.tools import BuildError
+from nsb.registry.model import Registry, Service
 
 GO = """package main
 

@@ -13,12 +13,12 @@ import pytest
 from rich.console import Console
 
 from nsb import cli
-from nsb.analysis.compare import Comparison, Difference, Incomparable, compare
-from nsb.analysis.noise import Noise, noise_of
-from nsb.model import SCHEMA, Cell, Latency, read_cells, to_json
-from nsb.report import power
-from nsb.report.compare import grid, notes
-from nsb.running import earlier
+from nsb.analyse.compare import Comparison, Difference, Incomparable, compare
+from nsb.analyse.noise import Noise, noise_of
+from nsb.measure import earlier
+from nsb.registry.model import SCHEMA, Cell, Latency, read_cells, to_json
+from nsb.render import power
+from nsb.render.compare import grid, notes
 
 Cost = Callable[[str, str], float]
 

@@ -18,17 +18,17 @@ from typing import Any
 import psutil
 import pytest
 
-from nsb.analysis import compare, containers, resume
-from nsb.analysis.containers import Conditions, Engine
-from nsb.model import Registry
-from nsb.report import words
-from nsb.running import containers as docker
-from nsb.running import runners
-from nsb.running.cgroup import Group
-from nsb.running.containers import Absent, Container, Project, build, database_arguments, engine, taken_out
-from nsb.running.process import ProcessError
-from nsb.running.session import Refused
-from nsb.running.tools import BuildError, Workshop
+from nsb.analyse import compare, containers, resume
+from nsb.analyse.containers import Conditions, Engine
+from nsb.measure import containers as docker
+from nsb.measure import runners
+from nsb.measure.cgroup import Group
+from nsb.measure.containers import Absent, Container, Project, build, database_arguments, engine, taken_out
+from nsb.measure.process import ProcessError
+from nsb.measure.session import Refused
+from nsb.measure.tools import BuildError, Workshop
+from nsb.registry.model import Registry
+from nsb.render import words
 
 HERE = Path(__file__).parent
 
@@ -399,13 +399,13 @@ def test_what_is_left_goes_with_the_project_and_nothing_starts_afterwards(fake: 
 def test_no_container_outlives_a_killed_harness(fake: Path, tmp_path: Path, says: str) -> None:
     harness = f"""
 import os, pathlib, signal
-from nsb.running.containers import Project
+from nsb.measure.containers import Project
 project = Project("nsb-test", {{"services": {{"go": {{"command": ["sleep", "60"]}}}}}}, pathlib.Path({str(tmp_path / "compose.json")!r}))
 with project:
     project.start("go", "go", {{}})
     os.kill(os.getpid(), signal.SIGKILL)
 """
-    other = subprocess.run([sys.executable, "-c", "from nsb.running.containers import Project"], timeout=60)
+    other = subprocess.run([sys.executable, "-c", "from nsb.measure.containers import Project"], timeout=60)
     assert other.returncode == 0
     subprocess.run([sys.executable, "-c", harness], env={**os.environ, "FAKE_DOCKER_SAYS": says}, timeout=60)
     assert wait_for(lambda: bool(calls(fake, "rm")) and not list(fake.glob("nsb-test-*.json")))

@@ -20,13 +20,13 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from nsb.model import ENDPOINTS, EXTRAS, Registry
-from nsb.running.conformance import RULES, Answer, Bed, LaunchFailed, Outcome, answers, beyond_reach, check, differences, kernel
-from nsb.running.conformance.exchanges import answer_of, exchanges, problem, xorshift
-from nsb.running.conformance.rules_answers import MOST_ROUNDS_RESULT
-from nsb.running.conformance.suite import Case
-from nsb.running.conformance.wire import Connection, NoAnswer, Reply, Request, ask
-from nsb.running.database import Server, provide
+from nsb.conform import RULES, Answer, Bed, LaunchFailed, Outcome, answers, beyond_reach, check, differences, kernel
+from nsb.conform.exchanges import answer_of, exchanges, problem, xorshift
+from nsb.conform.rules_answers import MOST_ROUNDS_RESULT
+from nsb.conform.suite import Case
+from nsb.conform.wire import Connection, NoAnswer, Reply, Request, ask
+from nsb.measure.database import Server, provide
+from nsb.registry.model import ENDPOINTS, EXTRAS, Registry
 
 ROOT = Path(__file__).parents[2]
 SERVICE = Path(__file__).parent / "broken" / "service.py"

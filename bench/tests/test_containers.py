@@ -18,9 +18,9 @@ import pytest
 import yaml
 from dockerfile_parse import DockerfileParser
 
-from nsb.model import Contender, Registry
-from nsb.running.database import server_settings
-from nsb.running.database_private import HARNESS_CONNECTIONS
+from nsb.measure.database import server_settings
+from nsb.measure.database_private import HARNESS_CONNECTIONS
+from nsb.registry.model import Contender, Registry
 
 ROOT = Path(__file__).parents[2]
 COMPOSE = (ROOT / "compose.yaml").read_text(encoding="utf-8")

@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
-from nsb import plan
-from nsb.analysis.claims import judged
-from nsb.claims import Claims, JudgedClaim
-from nsb.load import ConfigurationError, load, load_claims
-from nsb.model import Cell, Registry
+from nsb.analyse.claims import judged
+from nsb.registry import plan
+from nsb.registry.claims import Claims, JudgedClaim
+from nsb.registry.load import ConfigurationError, load, load_claims
+from nsb.registry.model import Cell, Registry
 
 BENCH = Path(__file__).resolve().parents[1]
 EXAMPLE = re.compile(r"^```toml\n# (bench/\w+\.toml)\n(.*?)^```$", re.MULTILINE | re.DOTALL)

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from nsb.analysis import controls
-from nsb.model import Cell, Headline, Latency, SecondFigure
-from nsb.report.controls import section, sentences
+from nsb.analyse import controls
+from nsb.registry.model import Cell, Headline, Latency, SecondFigure
+from nsb.render.controls import section, sentences
 
 SCENARIOS: dict[str, tuple[str, Headline, int]] = {
     "rate": ("open", "cpu", 0),

@@ -20,9 +20,9 @@ from urllib.parse import unquote, urlsplit
 import pymysql
 import pytest
 
-from nsb.analysis.second import Inserted
-from nsb.running import database_private
-from nsb.running.database import Counters, DatabaseError, Server, find_server, provide, server_settings, user_name
+from nsb.analyse.second import Inserted
+from nsb.measure import database_private
+from nsb.measure.database import Counters, DatabaseError, Server, find_server, provide, server_settings, user_name
 
 CACHE = Path(__file__).parents[2] / ".tools" / "database"
 
@@ -226,7 +226,7 @@ def test_closing_leaves_nothing_but_the_log(tmp_path: Path) -> None:
 
 def test_a_killed_harness_takes_its_server_along_and_the_run_can_be_resumed(tmp_path: Path) -> None:
     program = (
-        "import os, signal, sys; from pathlib import Path; from nsb.running.database import provide\n"
+        "import os, signal, sys; from pathlib import Path; from nsb.measure.database import provide\n"
         "server = provide(None, Path(sys.argv[1]), Path(sys.argv[2]), 10, lambda _: None)\n"
         "print(server.pid, flush=True); os.kill(os.getpid(), signal.SIGKILL)"
     )

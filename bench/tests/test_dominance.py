@@ -10,13 +10,13 @@ from typing import Any
 
 import pytest
 
-from nsb.analysis import judge
-from nsb.analysis.code import Code, Size
-from nsb.analysis.dominance import dominance, verdict
-from nsb.analysis.starts import Start
-from nsb.claims import Criterion, Dominance
-from nsb.model import Cell, Latency, Limit, Metric, SecondFigure, Slope, Status
-from nsb.running.journal import read_run
+from nsb.analyse import judge
+from nsb.analyse.code import Code, Size
+from nsb.analyse.dominance import dominance, verdict
+from nsb.analyse.starts import Start
+from nsb.measure.journal import read_run
+from nsb.registry.claims import Criterion, Dominance
+from nsb.registry.model import Cell, Latency, Limit, Metric, SecondFigure, Slope, Status
 
 NAMES = ["a", "b", "c"]
 MEASURED = ["cost cpu", "wait p50", "wait cpu", "max throughput", "memory_peak", "threads"]

@@ -17,15 +17,15 @@ from typing import Any
 import pytest
 
 from conftest import open_cell
-from nsb.analysis import fairness, table
-from nsb.analysis.fairness import Granted, Manifest, Record, Said, Seen
-from nsb.analysis.validity import identity
-from nsb.model import SCHEMA, Cell, Contender, Registry
-from nsb.report import fairness as report
-from nsb.running import manifest, native
-from nsb.running.journal import Journal, read_run
-from nsb.running.process import Process, ProcessError, free_port
-from nsb.running.session import Refused, must_be_fair
+from nsb.analyse import fairness, table
+from nsb.analyse.fairness import Granted, Manifest, Record, Said, Seen
+from nsb.analyse.validity import identity
+from nsb.measure import manifest, native
+from nsb.measure.journal import Journal, read_run
+from nsb.measure.process import Process, ProcessError, free_port
+from nsb.measure.session import Refused, must_be_fair
+from nsb.registry.model import SCHEMA, Cell, Contender, Registry
+from nsb.render import fairness as report
 
 BENCH = Path(__file__).resolve().parents[1]
 RUNTIMES: dict[str, Any] = json.loads((BENCH / "results" / "20261120-standard" / "run.json").read_text(encoding="utf-8"))["runtimes"]

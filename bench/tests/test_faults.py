@@ -24,16 +24,16 @@ import pytest
 from conftest import open_cell
 from fakes.stage import Fakes
 from nsb import cli
-from nsb import plan as plans
-from nsb.analysis.validity import judge
-from nsb.model import Cell, Registry, Service
-from nsb.running import database_private, host, k6, native, runners, session, tools
-from nsb.running.database import DatabaseError, _Admin
-from nsb.running.database_private import Binary, Login, PrivateServer
-from nsb.running.interrupt import HURRY_S, TICK_S, Interrupted, ends, interruptible, stop_if_asked, undisturbed
-from nsb.running.journal import JournalError, read_run
-from nsb.running.process import Process, ProcessError
-from nsb.running.tools import BuildError, Missing, Workshop, find, sources
+from nsb.analyse.validity import judge
+from nsb.measure import database_private, host, k6, native, runners, session, tools
+from nsb.measure.database import DatabaseError, _Admin
+from nsb.measure.database_private import Binary, Login, PrivateServer
+from nsb.measure.interrupt import HURRY_S, TICK_S, Interrupted, ends, interruptible, stop_if_asked, undisturbed
+from nsb.measure.journal import JournalError, read_run
+from nsb.measure.process import Process, ProcessError
+from nsb.measure.tools import BuildError, Missing, Workshop, find, sources
+from nsb.registry import plan as plans
+from nsb.registry.model import Cell, Registry, Service
 
 TESTS = Path(__file__).parent
 MAIN_GONE = "the service ended with 137"

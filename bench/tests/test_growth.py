@@ -10,13 +10,13 @@ from typing import Any, cast
 import pytest
 
 from conftest import closed_cell, open_cell
-from nsb import plan as plans
-from nsb.analysis import growth, table
-from nsb.analysis.growth import Climb, climb, over_rounds
-from nsb.analysis.validity import Held, Observation, Stats, judge
-from nsb.model import SERVER_THREADS, Cell, Reading, Registry, Scenario, Slope, reading_times, timing
-from nsb.report import words
-from nsb.running import holder, k6
+from nsb.analyse import growth, table
+from nsb.analyse.growth import Climb, climb, over_rounds
+from nsb.analyse.validity import Held, Observation, Stats, judge
+from nsb.measure import holder, k6
+from nsb.registry import plan as plans
+from nsb.registry.model import SERVER_THREADS, Cell, Reading, Registry, Scenario, Slope, reading_times, timing
+from nsb.render import words
 
 LEVELS = (50, 100, 200, 600)
 

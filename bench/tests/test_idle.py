@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 import pytest
 
-from nsb.analysis import table
-from nsb.analysis.idle import cpu_ms_per_s, idle
-from nsb.model import Cell, Latency, Reading, Still
-from nsb.report import idle as shown
-from nsb.report import markdown, words
+from nsb.analyse import table
+from nsb.analyse.idle import cpu_ms_per_s, idle
+from nsb.registry.model import Cell, Latency, Reading, Still
+from nsb.render import idle as shown
+from nsb.render import markdown, words
 
 LEVELS = (0, 1000, 5000, 10000)
 

@@ -18,9 +18,9 @@ from typing import Any
 
 import pytest
 
-from nsb.model import SCHEMA, Cell, Check, Half, Latency, SecondFigure, read_cells
-from nsb.running import journal
-from nsb.running.journal import Journal, JournalError, cut_torn_tail, read_run, write_whole
+from nsb.measure import journal
+from nsb.measure.journal import Journal, JournalError, cut_torn_tail, read_run, write_whole
+from nsb.registry.model import SCHEMA, Cell, Check, Half, Latency, SecondFigure, read_cells
 
 BENCH = Path(__file__).resolve().parents[1]
 KILLS = 60
@@ -180,7 +180,7 @@ import os, resource, signal, sys
 from pathlib import Path
 sys.path.insert(0, "tests")
 from test_journal import cell, run_json
-from nsb.running.journal import Journal, JournalError
+from nsb.measure.journal import Journal, JournalError
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 journal = Journal(Path({str(folder)!r}))
 journal.facts(run_json())
@@ -244,7 +244,7 @@ def test_two_harnesses_do_not_write_into_one_run(tmp_path: Path) -> None:
     Journal(tmp_path)
     Journal(tmp_path)  # the same harness may
     environment = {**os.environ, "PYTHONPATH": str(BENCH / "src")}
-    code = f"from pathlib import Path; from nsb.running.journal import Journal; Journal(Path({str(tmp_path)!r}))"
+    code = f"from pathlib import Path; from nsb.measure.journal import Journal; Journal(Path({str(tmp_path)!r}))"
     done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, timeout=120)
     assert "is being written by another run" in done.stderr
 

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nsb.analysis.judge import NO_TWIN, Gate, Paired, Question, Unit, Verdict, gate, gate_of, judge, paired, series, sign_survives, together
-from nsb.analysis.stats import contrast
-from nsb.model import Cell, Latency, Slope
+from nsb.analyse.judge import NO_TWIN, Gate, Paired, Question, Unit, Verdict, gate, gate_of, judge, paired, series, sign_survives, together
+from nsb.analyse.stats import contrast
+from nsb.registry.model import Cell, Latency, Slope
 
 OPEN = Gate(reason=None, rounds=6, value=1.0, low=0.97, high=1.03)
 

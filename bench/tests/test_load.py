@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from nsb.load import ConfigurationError, chosen, load
-from nsb.model import Registry
+from nsb.registry.load import ConfigurationError, chosen, load
+from nsb.registry.model import Registry
 
 CONTENDERS = """
 [tool.go]

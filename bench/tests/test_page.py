@@ -17,18 +17,31 @@ from typing import Any, get_args
 import pytest
 from playwright.sync_api import Browser, ConsoleMessage, Page, sync_playwright
 
-from nsb import claims as words_of_claims
-from nsb.analysis import table as tables
-from nsb.analysis.articles import Figure
-from nsb.analysis.code import Code, Size
-from nsb.analysis.dominance import dominance
-from nsb.analysis.starts import Start
-from nsb.claims import Article, Comparison, Judged, JudgedAside, JudgedClaim, Judgement, Ours, RatioRule, Reported, Row, Said, Scope
-from nsb.model import METRIC_UNITS, Cell, Half, Latency, Limit, Role, Status
-from nsb.report import charts, html, html_data, html_words, messages
-from nsb.report.html_strips import Scale
-from nsb.report.messages import LANGUAGES, MESSAGES, Language
-from nsb.running.journal import read_run
+from nsb.analyse import table as tables
+from nsb.analyse.articles import Figure
+from nsb.analyse.code import Code, Size
+from nsb.analyse.dominance import dominance
+from nsb.analyse.starts import Start
+from nsb.measure.journal import read_run
+from nsb.registry import claims as words_of_claims
+from nsb.registry.claims import (
+    Article,
+    Comparison,
+    Judged,
+    JudgedAside,
+    JudgedClaim,
+    Judgement,
+    Ours,
+    RatioRule,
+    Reported,
+    Row,
+    Said,
+    Scope,
+)
+from nsb.registry.model import METRIC_UNITS, Cell, Half, Latency, Limit, Role, Status
+from nsb.render import charts, html, html_data, html_words, messages
+from nsb.render.html_strips import Scale
+from nsb.render.messages import LANGUAGES, MESSAGES, Language
 
 RECORDED = Path(__file__).parent / "recordings" / "run"
 PAGE = Path(html.__file__).parent / "page"

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from nsb import cli, plan
-from nsb.model import Registry, timing
+from nsb import cli
+from nsb.registry import plan
+from nsb.registry.model import Registry, timing
 
 NAMES = ["a", "b", "c", "d", "e"]
 

@@ -16,14 +16,14 @@ from typing import Any
 
 import pytest
 
-from nsb import plan as plans
-from nsb.analysis import preflight as judging
-from nsb.analysis.placement import Placement
-from nsb.analysis.preflight import Demand, Finding, Noise, Probe, Reading
-from nsb.model import Registry
-from nsb.running import host, k6, preflight, session
-from nsb.running.conformance.kernel import established
-from nsb.running.process import ALL_CORES, Process
+from nsb.analyse import preflight as judging
+from nsb.analyse.placement import Placement
+from nsb.analyse.preflight import Demand, Finding, Noise, Probe, Reading
+from nsb.conform.kernel import established
+from nsb.measure import host, k6, preflight, session
+from nsb.measure.process import ALL_CORES, Process
+from nsb.registry import plan as plans
+from nsb.registry.model import Registry
 
 BENCH = Path(__file__).resolve().parents[1]
 STRICT = Demand(rates={"quick": 1000, "slow": 100}, vus={"quick": 100, "slow": 50, "users": 600}, rehearsal=False)
@@ -398,8 +398,8 @@ def test_topology_and_frequency_of_the_granted_cores(tmp_path: Path) -> None:
 AS_ANYBODY = """
 import json, os, subprocess, sys
 from pathlib import Path
-from nsb.running import host, preflight
-from nsb.running.process import cpu_s, footprint, machine_times
+from nsb.measure import host, preflight
+from nsb.measure.process import cpu_s, footprint, machine_times
 if os.getuid() == 0:
     os.setgroups([])
     os.setgid(65534)

@@ -13,7 +13,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from nsb.running.process import Process, ProcessError, cpu_s, footprint, forget_peak, free_port, switches
+from nsb.measure.process import Process, ProcessError, cpu_s, footprint, forget_peak, free_port, switches
 
 SPAWNS = """
 import subprocess, sys, time
@@ -126,7 +126,7 @@ def test_ports_are_never_given_twice() -> None:
 def test_nothing_outlives_a_killed_harness_not_even_stopped_workers(tmp_path: Path) -> None:
     harness = f"""
 import os, pathlib, signal, sys, time
-from nsb.running.process import Process
+from nsb.measure.process import Process
 process = Process("test", [sys.executable, "-c", {SPAWNS!r}], pathlib.Path({str(tmp_path / "log")!r}))
 while "up" not in process.last_words():
     time.sleep(0.01)

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from nsb import plan as plans
-from nsb.model import Cell, Registry
 from nsb.progress import PACE_FROM_S, Screen
+from nsb.registry import plan as plans
+from nsb.registry.model import Cell, Registry
 
 
 class Clock:

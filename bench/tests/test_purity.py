@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from nsb.model import Registry
+from nsb.registry.model import Registry
 
 SOURCE = Path(__file__).resolve().parents[1] / "src" / "nsb"
 EFFECTS = {"os", "subprocess", "socket", "psutil", "httpx", "pymysql", "time", "threading", "signal", "shutil", "tempfile"}
-PURE = [*sorted((SOURCE / "analysis").glob("*.py")), *sorted((SOURCE / "report").glob("*.py")), SOURCE / "model.py", SOURCE / "plan.py"]
+PURE = [file for room in ("registry", "analyse", "render") for file in sorted((SOURCE / room).glob("*.py"))]
 
 
 def imported(file: Path) -> set[str]:
@@ -29,7 +29,7 @@ def imported(file: Path) -> set[str]:
 def test_pure_modules_have_no_effects(file: Path) -> None:
     names = imported(file)
     assert not {name.split(".")[0] for name in names} & EFFECTS
-    assert not {name for name in names if name.startswith("nsb.running")}
+    assert not {name for name in names if name.startswith("nsb.measure")}
 
 
 def test_no_contender_or_scenario_is_named_in_harness_code(registry: Registry) -> None:

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from nsb.claims import Claims, Judgement, Verdict
-from nsb.model import to_json
-from nsb.report import claims as verdicts
-from nsb.report import markdown
-from nsb.running.journal import JournalError, read_run
-from nsb.running.outputs import committed_articles, outputs, reproduced
+from nsb.measure.journal import JournalError, read_run
+from nsb.measure.outputs import committed_articles, outputs, reproduced
+from nsb.registry.claims import Claims, Judgement, Verdict
+from nsb.registry.model import to_json
+from nsb.render import claims as verdicts
+from nsb.render import markdown
 
 ROOT = Path(__file__).resolve().parents[2]
 READMES = [ROOT / name for name in markdown.READMES]

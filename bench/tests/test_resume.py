@@ -12,11 +12,11 @@ from typing import Any
 
 import pytest
 
-from nsb import plan as plans
-from nsb.analysis.resume import NOT_RECORDED, differences, entries
-from nsb.model import Cell, Registry, Status
-from nsb.running import session
-from nsb.running.tools import Found, Workshop, workshop
+from nsb.analyse.resume import NOT_RECORDED, differences, entries
+from nsb.measure import session
+from nsb.measure.tools import Found, Workshop, workshop
+from nsb.registry import plan as plans
+from nsb.registry.model import Cell, Registry, Status
 from test_cli import RUN, nsb
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -13,12 +13,12 @@ from typing import Any
 import pytest
 
 from fakes.stage import Fakes
-from nsb import plan as plans
-from nsb.analysis.validity import Judgement
-from nsb.model import SCHEMA, Cell, Scenario, Whole
-from nsb.running import native, oha, session
-from nsb.running import starts as watching
-from nsb.running.journal import read_run, read_starts_of
+from nsb.analyse.validity import Judgement
+from nsb.measure import native, oha, session
+from nsb.measure import starts as watching
+from nsb.measure.journal import read_run, read_starts_of
+from nsb.registry import plan as plans
+from nsb.registry.model import SCHEMA, Cell, Scenario, Whole
 
 LADDER = Scenario(
     id="ladder", why="", path="/sleep", body="ok", model="closed", vus=2, levels=[1, 2], hold_ms=100, headline="memory"

@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from nsb.analysis import table as tables
-from nsb.model import Cell
-from nsb.report import csv, schema
-from nsb.running.journal import read_run
+from nsb.analyse import table as tables
+from nsb.measure.journal import read_run
+from nsb.registry.model import Cell
+from nsb.render import csv, schema
 
 BENCH = Path(__file__).resolve().parents[1]
 COMMITTED = BENCH / "schema"

@@ -13,14 +13,14 @@ import pytest
 from rich.console import Console
 
 from conftest import BENCH, closed_cell
-from nsb.analysis import second, table
-from nsb.analysis.second import Count, Expected, Inserted, Report
-from nsb.analysis.validity import Observation, Stats
-from nsb.model import Cell, Half, Registry, Scenario, SecondFigure, timing
-from nsb.report import csv, markdown, terminal, words
-from nsb.running import oha
-from nsb.running.process import ProcessError
-from nsb.running.tools import Found, Missing, Workshop
+from nsb.analyse import second, table
+from nsb.analyse.second import Count, Expected, Inserted, Report
+from nsb.analyse.validity import Observation, Stats
+from nsb.measure import oha
+from nsb.measure.process import ProcessError
+from nsb.measure.tools import Found, Missing, Workshop
+from nsb.registry.model import Cell, Half, Registry, Scenario, SecondFigure, timing
+from nsb.render import csv, markdown, terminal, words
 
 RAW: dict[str, Any] = {
     # Written by hand after print_json of oha 1.16.0 (src/printer.rs).

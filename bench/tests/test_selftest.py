@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 import pytest
 from scipy.special import ndtr, ndtri
 
-from nsb.analysis import judge, stats
-from nsb.analysis.judge import Question, Verdict, gate_of, paired
-from nsb.analysis.noise import noise_of
-from nsb.model import Cell
+from nsb.analyse import judge, stats
+from nsb.analyse.judge import Question, Verdict, gate_of, paired
+from nsb.analyse.noise import noise_of
+from nsb.registry.model import Cell
 
 FAMILIES = 800
 """Runs simulated for each kind of noise, each with a family of OTHERS primary comparisons: 3,200 A/A comparisons."""

@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from nsb.analysis import table
-from nsb.analysis.starts import Sample, Span, Start, load_end, read_starts, span, summed, warmth
-from nsb.analysis.validity import Stats
-from nsb.claims import Claims
-from nsb.report import starts as report
-from nsb.running import starts as running
-from nsb.running.journal import Journal, JournalError, cut_torn_tail, read_starts_of
-from nsb.running.outputs import outputs
+from nsb.analyse import table
+from nsb.analyse.starts import Sample, Span, Start, load_end, read_starts, span, summed, warmth
+from nsb.analyse.validity import Stats
+from nsb.measure import starts as running
+from nsb.measure.journal import Journal, JournalError, cut_torn_tail, read_starts_of
+from nsb.measure.outputs import outputs
+from nsb.registry.claims import Claims
+from nsb.render import starts as report
 
 RUN = Path(__file__).parent / "recordings" / "run"
 RATE, STEP = 1000, 0.25

@@ -8,7 +8,7 @@ import random
 import pytest
 from scipy.stats import ttest_1samp, ttest_ind, wilcoxon
 
-from nsb.analysis.stats import (
+from nsb.analyse.stats import (
     contrast,
     equality_power,
     estimate,

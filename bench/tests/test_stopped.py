@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from nsb.analysis.stopped import REQUESTS, Inventory, Woken, harm, notes, requests
+from nsb.analyse.stopped import REQUESTS, Inventory, Woken, harm, notes, requests
 
 BEFORE = Inventory(frozenset({10, 11}), frozenset(range(150)), frozenset({4000, 4001}))
 UNHARMED = Woken(BEFORE, BEFORE, BEFORE, [], 0)

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from nsb.analysis.table import Table, make
-from nsb.model import Cell, Reading
-from nsb.report import switches
-from nsb.running import native
-from nsb.running.native import Meter
+from nsb.analyse.table import Table, make
+from nsb.measure import native
+from nsb.measure.native import Meter
+from nsb.registry.model import Cell, Reading
+from nsb.render import switches
 
 PLAN = {
     "tier": "standard", "profile": "1cpu", "rounds": 3, "contenders": ["go", "rust", "go-twin"], "controls": {"go-twin": {"of": "go"}},

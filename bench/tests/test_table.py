@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from nsb.analysis import table
-from nsb.model import Cell, Half, Latency
-from nsb.report import charts_points, terminal, words
+from nsb.analyse import table
+from nsb.registry.model import Cell, Half, Latency
+from nsb.render import charts_points, terminal, words
 
 RUN: dict[str, Any] = {
     "plan": {

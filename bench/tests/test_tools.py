@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from nsb.load import ConfigurationError, load
-from nsb.model import Registry, Tool
-from nsb.running import show
-from nsb.running.tools import Found, Missing, Workshop, find
+from nsb.measure import show
+from nsb.measure.tools import Found, Missing, Workshop, find
+from nsb.registry.load import ConfigurationError, load
+from nsb.registry.model import Registry, Tool
 
 ROOT = Path(__file__).resolve().parents[2]
 

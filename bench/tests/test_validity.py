@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from conftest import QUIET_TCP, closed_cell, open_cell, trend
-from nsb.analysis.validity import Observation, Stats, full_stations, judge
+from nsb.analyse.validity import Observation, Stats, full_stations, judge
 
 
 def outcome(o: Observation, check: str) -> str:

@@ -16,32 +16,23 @@ from typing import Annotated, Any, NoReturn
 import typer
 from rich.console import Console
 
-from nsb import plan as plans
-from nsb.analysis import claims as judge
-from nsb.analysis import table as tables
-from nsb.analysis.compare import Incomparable, compare
-from nsb.analysis.fairness import Record, miscounts
-from nsb.analysis.resume import differences as differences_of_sittings
-from nsb.analysis.stopped import REQUESTS, harm, notes
-from nsb.claims import Claims
-from nsb.load import ConfigurationError, chosen, load, load_claims
-from nsb.model import EXTRAS, Cell, Contender, Profile, Registry, endpoint, to_json
-from nsb.progress import Screen
-from nsb.report import bare as comparing
-from nsb.report import claims as verdicts
-from nsb.report import compare as side_by_side
-from nsb.report import markdown, messages, power, schema, terminal, words
-from nsb.running import bare as bares
-from nsb.running import checks, containers, earlier, host, k6, oha, preflight, runners, session, stopped
-from nsb.running import code as sizes
-from nsb.running import show as showing
-from nsb.running.conformance.exchanges import answers, differences
-from nsb.running.conformance.suite import beyond_reach
-from nsb.running.database import DatabaseError, find_server
-from nsb.running.interrupt import Interrupted, interruptible
-from nsb.running.journal import Journal, JournalError, cut_torn_tail, hold, read_run, read_starts_of, write_whole
-from nsb.running.native import Died, Stage
-from nsb.running.outputs import (
+from nsb.analyse import claims as judge
+from nsb.analyse import table as tables
+from nsb.analyse.compare import Incomparable, compare
+from nsb.analyse.fairness import Record, miscounts
+from nsb.analyse.resume import differences as differences_of_sittings
+from nsb.analyse.stopped import REQUESTS, harm, notes
+from nsb.conform.exchanges import answers, differences
+from nsb.conform.suite import beyond_reach
+from nsb.measure import bare as bares
+from nsb.measure import checks, containers, earlier, host, k6, oha, preflight, runners, session, stopped
+from nsb.measure import code as sizes
+from nsb.measure import show as showing
+from nsb.measure.database import DatabaseError, find_server
+from nsb.measure.interrupt import Interrupted, interruptible
+from nsb.measure.journal import Journal, JournalError, cut_torn_tail, hold, read_run, read_starts_of, write_whole
+from nsb.measure.native import Died, Stage
+from nsb.measure.outputs import (
     CODE,
     Written,
     blog,
@@ -53,9 +44,18 @@ from nsb.running.outputs import (
     reproduced,
     without_picture,
 )
-from nsb.running.process import ProcessError, port_is_free
-from nsb.running.session import Refused
-from nsb.running.tools import BuildError, Found, Workshop, workshop
+from nsb.measure.process import ProcessError, port_is_free
+from nsb.measure.session import Refused
+from nsb.measure.tools import BuildError, Found, Workshop, workshop
+from nsb.progress import Screen
+from nsb.registry import plan as plans
+from nsb.registry.claims import Claims
+from nsb.registry.load import ConfigurationError, chosen, load, load_claims
+from nsb.registry.model import EXTRAS, Cell, Contender, Profile, Registry, endpoint, to_json
+from nsb.render import bare as comparing
+from nsb.render import claims as verdicts
+from nsb.render import compare as side_by_side
+from nsb.render import markdown, messages, power, schema, terminal, words
 
 DONE, INCOMPLETE, USAGE, REFUSED = 0, 1, 2, 3
 ROOT = Path(__file__).resolve().parents[3]

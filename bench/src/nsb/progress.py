@@ -11,10 +11,10 @@ from rich.live import Live
 from rich.progress_bar import ProgressBar
 from rich.text import Text
 
-from nsb.analysis.table import UNITS, Table
-from nsb.model import Cell
-from nsb.plan import Plan, Slot, left_s, missing
-from nsb.report import terminal, words
+from nsb.analyse.table import UNITS, Table
+from nsb.registry.model import Cell
+from nsb.registry.plan import Plan, Slot, left_s, missing
+from nsb.render import terminal, words
 
 PACE_FROM_S = 60.0
 """Of the announced time so much has to be over before what it took corrects the rest: one slow start is not yet a pace."""

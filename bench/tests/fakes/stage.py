@@ -14,16 +14,16 @@ from pathlib import Path
 from typing import cast
 
 from nsb import cli
-from nsb import plan as plans
-from nsb.model import SCHEMA, Cell, Contender, Registry, Scenario, Service, Tier
-from nsb.running import native, session
-from nsb.running.conformance import suite
-from nsb.running.database import Counters, DatabaseError, Server
-from nsb.running.host import placement
-from nsb.running.interrupt import undisturbed
-from nsb.running.journal import Journal
-from nsb.running.process import Process
-from nsb.running.tools import Workshop
+from nsb.conform import suite
+from nsb.measure import native, session
+from nsb.measure.database import Counters, DatabaseError, Server
+from nsb.measure.host import placement
+from nsb.measure.interrupt import undisturbed
+from nsb.measure.journal import Journal
+from nsb.measure.process import Process
+from nsb.measure.tools import Workshop
+from nsb.registry import plan as plans
+from nsb.registry.model import SCHEMA, Cell, Contender, Registry, Scenario, Service, Tier
 
 HERE = Path(__file__).parent
 SLEEPS = [sys.executable, "-c", "import time; time.sleep(3600)"]

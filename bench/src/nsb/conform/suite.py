@@ -1,0 +1,383 @@
+"""The rules in their order, and how they are run: a rule that fails or raises leaves an outcome and stops nothing."""
+
+from __future__ import annotations
+
+import enum
+import math
+import time
+import traceback
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
+from dataclasses import dataclass
+from typing import Any, TypeVar
+from urllib.parse import urlsplit
+
+from nsb.conform.bed import Bed, LaunchFailed, Outcome, Running
+from nsb.conform.neighbours import Forwarder, Peek, WrongUpstream, moved_to
+from nsb.conform.wire import Flight, NoAnswer, Reply, Request, ask
+from nsb.registry.model import endpoint
+
+T = TypeVar("T")
+MOST_FINDINGS = 6  # in one outcome; the rest is counted
+GENEROUS_S = 10.0  # how long a condition may take that the contract sets no time for
+TICK_S = 0.02  # between two looks at a condition
+EARLY_S = 0.005  # clocks are read in different places and rounded to the millisecond
+
+
+class Stage(enum.Enum):
+    """Which start of the service a rule is checked on."""
+
+    MAIN = "a small pool, everything there"
+    LATE = "the same, while others start"
+    STOP = "the same, at its end"
+    AWAY = "neighbours that are away or wrong"
+    DEFAULTS = "settings left empty, a database without books"
+    START = "starts that must fail"
+
+
+class Case:
+    """Collects what a rule finds: it passes where something was checked and nothing was found wrong."""
+
+    def __init__(self) -> None:
+        self.checks = 0
+        self.findings: list[str] = []
+        self.notes: list[str] = []
+
+    def equal(self, what: str, got: object, wanted: object) -> None:
+        self.holds(got == wanted, what, got, wanted)
+
+    def holds(self, condition: bool, what: str, got: object, wanted: object) -> None:
+        self.checks += 1
+        if not condition:
+            self.findings.append(f"{what}: expected {wanted}, got {got}")
+
+    def least(self, what: str, got: float, wanted: float) -> None:
+        self.holds(got >= wanted, what, f"{got:.3f}", f"at least {wanted:.3f}")
+
+    def note(self, sentence: str) -> None:
+        """Something that could not be seen on this machine."""
+        self.notes.append(sentence)
+
+    def outcome(self, rule: str, title: str) -> Outcome:
+        if self.findings:
+            more = len(self.findings) - MOST_FINDINGS
+            found = self.findings[:MOST_FINDINGS] + ([f"and {more} more"] if more > 0 else [])
+            return Outcome(rule, title, False, "; ".join(found))
+        if not self.checks and not self.notes:
+            return Outcome(rule, title, False, "nothing was checked")
+        return Outcome(rule, title, True, "; ".join([f"{self.checks} checks", *self.notes]))
+
+
+@dataclass
+class Stand:
+    """One started service with what belongs to it."""
+
+    bed: Bed
+    service: Running
+    pool_size: int
+    settings: Mapping[str, str]
+    forwarder: Forwarder | None = None
+    wrong_upstream: WrongUpstream | None = None
+
+    @property
+    def url(self) -> str:
+        return self.service.base_url
+
+    def has(self, *targets: str) -> bool:
+        """Whether the service answers all these endpoints of the contract."""
+        return all(endpoint(target) in self.bed.endpoints for target in targets)
+
+    @property
+    def port(self) -> int:
+        return urlsplit(self.url).port or 80
+
+    def ask(self, request: Request | str) -> Reply:
+        return ask(self.url, request)
+
+    def json(self, target: str) -> Any:
+        return self.ask(target).json()
+
+    def stats(self) -> dict[str, Any]:
+        found: dict[str, Any] = self.json("/stats")
+        return found
+
+    def runtime(self) -> dict[str, Any]:
+        found: dict[str, Any] = self.json("/runtime")
+        return found
+
+    def fly(self, *wanted: Request | str) -> Flight:
+        return Flight(self.url, wanted)
+
+    def peek(self) -> Peek:
+        return Peek(self.bed.database.user_url(self.bed.contender))
+
+    def upstream(self, target: str, method: str = "GET") -> Any:
+        reply = ask(self.bed.upstream_url, Request(method, target, body=b"" if method == "POST" else None))
+        return reply.json() if method == "GET" else None
+
+    def quiet(self) -> dict[str, Any]:
+        """Waits until nothing is in flight, so that one rule leaves nothing for the next."""
+        return until(self.stats, lambda stats: stats["in_flight"] == 0 and stats["pool_in_use"] == 0)
+
+    def connections(self) -> int:
+        return self.bed.database.connections(self.bed.contender)
+
+
+def until(look: Callable[[], T], wanted: Callable[[T], bool], deadline_s: float = GENEROUS_S) -> T:
+    """Looks until it is as wanted or the deadline passed; the last thing seen."""
+    end = time.monotonic() + deadline_s
+    while True:
+        seen = look()
+        if wanted(seen) or time.monotonic() > end:
+            return seen
+        time.sleep(TICK_S)
+
+
+def holds_for(look: Callable[[], T], wanted: Callable[[T], bool], duration_s: float) -> T:
+    """Looks for this long, or until it is no longer as wanted; the last thing seen."""
+    return until(look, lambda seen: not wanted(seen), duration_s)
+
+
+Check = Callable[[Stand, Case], None]
+
+
+@dataclass(frozen=True)
+class Rule:
+    """One check of one rule of the contract."""
+
+    rule: str
+    title: str
+    stage: Stage
+    check: Check
+    concerns: Callable[[Collection[str]], bool] = lambda endpoints: True
+    """Whether it can be kept by a service that answers these endpoints alone."""
+
+
+RULES: list[Rule] = []
+
+
+def rule(number: str, title: str, stage: Stage = Stage.MAIN, needs: Sequence[str] = ()) -> Callable[[Check], Check]:
+    """Registers a check; the order of registration is the order within a stage. `needs`: endpoints without which it means nothing."""
+    return rule_where(number, title, lambda endpoints: set(needs) <= set(endpoints), stage)
+
+
+def rule_where(number: str, title: str, concerns: Callable[[Collection[str]], bool], stage: Stage = Stage.MAIN) -> Callable[[Check], Check]:
+    """The same for a check that finds out itself whom it concerns."""
+
+    def register(check: Check) -> Check:
+        RULES.append(Rule(number, title, stage, check, concerns))
+        return check
+
+    return register
+
+
+def beyond_reach(endpoints: Collection[str]) -> list[Rule]:
+    """The rules that do not concern a service which answers these endpoints."""
+    return [one for one in RULES if not one.concerns(endpoints)]
+
+
+def small_pool(workers: int) -> int:
+    """Small enough to be exhausted, and with a remainder where there are several workers (C50)."""
+    return max(3, 2 * workers + 1)
+
+
+# ---- running ----
+
+
+def check(
+    bed: Bed,
+    say: Callable[[str], None] = lambda sentence: None,
+    only: Collection[str] = (),
+    but: Collection[str] = (),
+    give_up: Callable[[], None] = lambda: None,
+) -> list[Outcome]:
+    """The rules against one contender, started as often as needed; the outcomes in the order of the rules.
+
+    `only`: the ids of the rules to check; all where it is empty. `but`: what is not checked, each by id and title.
+    `give_up` ends all services that rules still stand on, so that a rule under way ends too; it is called where the
+    suite is stopped from outside.
+    """
+    rules = [
+        one for one in RULES if (not only or one.rule in only) and one.concerns(bed.endpoints) and f"{one.rule} {one.title}" not in but
+    ]
+    run = _Run(rules, say)
+    bed.database.user_url(bed.contender)  # makes the account, before several threads ask for it
+    bed.database.reset_books()
+    beside = ThreadPoolExecutor(max_workers=3)
+    try:
+        with ExitStack() as stack:
+            try:
+                # Starts that must fail touch neither database nor upstream: they disturb no count.
+                others = [beside.submit(run.stage, Stage.START, _none(bed))]
+                if run.has(Stage.MAIN, Stage.LATE, Stage.STOP):
+                    stand = stack.enter_context(_main(bed))
+                    run.check(Stage.MAIN, stand)
+                others.append(beside.submit(run.stage, Stage.DEFAULTS, _defaults(bed)))
+                others.append(beside.submit(run.stage, Stage.AWAY, _away(bed)))
+                if run.has(Stage.LATE, Stage.STOP):
+                    run.check(Stage.LATE, stand)
+                    run.check(Stage.STOP, stand)
+                for other in others:
+                    other.result()
+            except BaseException as error:
+                run.stopped = True
+                if not isinstance(error, Exception):
+                    give_up()  # Ctrl-C: nobody waits for the rules under way
+                raise
+        beside.shutdown()
+        bed.database.reset_books()
+    except Exception as error:
+        beside.shutdown(cancel_futures=True)
+        run.not_checked(rules, error)
+        bed.database.reset_books()
+    except BaseException:
+        beside.shutdown(wait=False, cancel_futures=True)
+        raise
+    return [run.found[one] for one in rules]
+
+
+class _Run:
+    """One run of the rules; several stages may be under way at once."""
+
+    def __init__(self, rules: Sequence[Rule], say: Callable[[str], None]) -> None:
+        self._rules = rules
+        self._say = say
+        self.found: dict[Rule, Outcome] = {}
+        self.stopped = False
+
+    def of(self, stage: Stage) -> list[Rule]:
+        return [one for one in self._rules if one.stage is stage]
+
+    def has(self, *stages: Stage) -> bool:
+        return any(self.of(stage) for stage in stages)
+
+    def stage(self, stage: Stage, start: AbstractContextManager[Stand]) -> None:
+        """A stage with a service of its own, which is not started where no rule asks for it."""
+        if not self.has(stage):
+            return
+        try:
+            with start as stand:
+                self.check(stage, stand)
+        except Exception as error:
+            self.not_checked(self.of(stage), error)
+
+    def check(self, stage: Stage, stand: Stand) -> None:
+        """Raises NoAnswer where the service has gone and rules are left."""
+        rules = self.of(stage)
+        for number, one in enumerate(rules, 1):
+            if self.stopped:
+                return
+            began = time.monotonic()
+            self.found[one] = outcome = _outcome(one, stand)
+            word = "passed" if outcome.passed else f"BROKEN: {outcome.detail}"
+            self._say(f"{one.rule:>4} {one.title}: {word} ({time.monotonic() - began:.1f} s)")
+            if not outcome.passed and rules[number:] and not _alive(stand):
+                raise NoAnswer("/healthz has no answer any more")
+
+    def not_checked(self, rules: Sequence[Rule], error: Exception) -> None:
+        """The first of the rules says why, the others refer to it."""
+        said = f"not checked: {_said(error)}"
+        for missing in rules:
+            if missing not in self.found:
+                self.found[missing] = Outcome(missing.rule, missing.title, False, said)
+                said = "not checked, see above"
+
+
+def _alive(stand: Stand) -> bool:
+    """Else each rule that is left would wait for answers that never come."""
+    if isinstance(stand.service, _Nothing):
+        return True
+    try:
+        return ask(stand.url, "/healthz", patience_s=GENEROUS_S).status == 200
+    except NoAnswer:
+        return False
+
+
+def _outcome(one: Rule, stand: Stand) -> Outcome:
+    case = Case()
+    try:
+        one.check(stand, case)
+    except Exception as error:  # a rule that breaks is a rule that is not kept; the others still run
+        case.findings.append(_said(error))
+    return case.outcome(one.rule, one.title)
+
+
+def _said(error: Exception) -> str:
+    if isinstance(error, (NoAnswer, LaunchFailed)):
+        return str(error)
+    at = traceback.extract_tb(error.__traceback__)[-1]
+    return f"{type(error).__name__}: {error} ({at.name}, line {at.lineno})"
+
+
+@contextmanager
+def _main(bed: Bed) -> Iterator[Stand]:
+    pool_size = small_pool(bed.workers)
+    settings = {"DB_POOL_SIZE": str(pool_size), "SERVER_THREADS": "150", "UPSTREAM_TIMEOUT_MS": "65432"}
+    yield from _started(Stand(bed, bed.launch(settings), pool_size, settings))
+
+
+@contextmanager
+def _away(bed: Bed) -> Iterator[Stand]:
+    """Database and upstream behind stand-ins; the database is away when the service starts."""
+    pool_size = small_pool(bed.workers)
+    url = bed.database.user_url(bed.contender)
+    parts = urlsplit(url)
+    forwarder, upstream = Forwarder(parts.hostname or "127.0.0.1", parts.port or 3306), WrongUpstream()
+    settings = {
+        "DATABASE_URL": moved_to(url, forwarder.port),
+        "DB_POOL_SIZE": str(pool_size),
+        "DB_ACQUIRE_TIMEOUT_MS": "1500",
+        "UPSTREAM_URL": upstream.url,
+        "UPSTREAM_TIMEOUT_MS": "1200",
+    }
+    try:
+        service = bed.launch(settings, ready=False)
+        yield from _started(Stand(bed, service, pool_size, settings, forwarder, upstream))
+    finally:
+        upstream.close()
+        forwarder.close()
+
+
+@contextmanager
+def _defaults(bed: Bed) -> Iterator[Stand]:
+    """Empty variables count as not set (C50); a database without the table makes the service fail inside (C39)."""
+    url = bed.database.user_url(bed.contender)
+    settings = {
+        "DATABASE_URL": moved_to(url, urlsplit(url).port or 3306, "information_schema"),
+        **dict.fromkeys(("HOST", "DB_POOL_SIZE", "DB_ACQUIRE_TIMEOUT_MS", "UPSTREAM_URL", "UPSTREAM_TIMEOUT_MS"), ""),
+        "SERVER_THREADS": "",
+    }
+    yield from _started(Stand(bed, bed.launch(settings), 150, settings))
+
+
+@contextmanager
+def _none(bed: Bed) -> Iterator[Stand]:
+    yield Stand(bed, _Nothing(), 0, {})
+
+
+def _started(stand: Stand) -> Iterator[Stand]:
+    try:
+        yield stand
+    finally:
+        with suppress(ProcessLookupError):
+            stand.service.stop()
+
+
+class _Nothing:
+    """In the place of a service where a rule starts its own."""
+
+    base_url = "http://127.0.0.1:1"
+    pid = 0
+    stderr_tail = ""
+
+    def stop(self) -> int:
+        return 0
+
+    def signal(self, number: int) -> None:
+        """Nobody is there."""
+
+
+def rounds_of(requests: int, at_once: int) -> int:
+    """How many rounds it takes where only so many can run at once."""
+    return math.ceil(requests / at_once)

@@ -1,0 +1,479 @@
+"""The database of a run: a private server that is removed afterwards, or a server of the user's own. Effects.
+
+Both offer the same: one account per contender, counters, and books that can be put back.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import re
+import threading
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Protocol, Self
+from urllib.parse import quote, unquote, urlsplit
+
+import pymysql
+from pymysql.constants import CLIENT
+
+from nsb.analyse.second import Inserted
+from nsb.measure.database_private import (
+    DATA,
+    HARNESS_CONNECTIONS,
+    DatabaseError,
+    Kind,
+    Login,
+    PrivateServer,
+    Say,
+    declared,
+    fetched,
+    find_server,
+    installed,
+    new_password,
+    numbers,
+    refuse_old,
+    server_settings,
+    title,
+)
+
+__all__ = ["Counters", "DatabaseError", "Server", "find_server", "private_server", "provide", "server_settings", "user_name"]
+
+SCHEMA = "nsb"
+"""The schema, where the URL of a server of one's own names none."""
+
+BOOKS = 10_000
+"""How many seed.sql makes."""
+
+INNODB_LOOKS_S = 0.12
+"""How long innodb_trx shows an old view to whoever reads it again (s, a little more than the server's 0.1)."""
+
+RIGHTS = (
+    "give the account of the URL these rights and try again: "
+    "GRANT ALL ON `{schema}`.* TO … WITH GRANT OPTION; GRANT CREATE USER, PROCESS ON *.* TO …"
+)
+
+
+@dataclass(frozen=True)
+class Counters:
+    """Server-wide totals since the server's start, from SHOW GLOBAL STATUS, without what this object itself sent.
+
+    Compare two readings, with no user_url() between them. Measured on MariaDB 11.4 and MySQL 9.7:
+    - executing a prepared statement: one of `questions`, of `statements_executed` and of `selects` or `inserts`;
+    - a text statement: one of `questions` and of `selects` or `inserts`;
+    - a login: what the driver sends, often a SET NAMES;
+    - preparing: one of `statements_prepared`, no question. Closing or resetting a statement and a ping: nothing.
+    Where MySQL prepares again by itself, it counts one more of `statements_prepared`, and after a change of the table
+    (reset_books) one more of `statements_executed` and `selects` too. It does so once per statement and connection: at
+    the first execution where the types of parameters are not those it guessed, and after a reset. `questions` is never
+    inflated. So "one execute and nothing else per request" (C61) is, on both: as many questions as requests, and once
+    warm as many executions and no preparing.
+    """
+
+    questions: int
+    statements_prepared: int
+    statements_executed: int
+    selects: int
+    inserts: int
+    connections: int
+    """Open now (Threads_connected), without the harness's own."""
+
+
+class Private(Protocol):
+    """A server of the run alone, and its end."""
+
+    @property
+    def pid(self) -> int | None: ...
+
+    def ready(self) -> Login:
+        """Its administrator, once it answers. Raises DatabaseError."""
+        ...
+
+    def must_run(self) -> None:
+        """Raises DatabaseError where it has ended by itself."""
+        ...
+
+    def remove(self) -> None:
+        """Stops it and removes its data."""
+        ...
+
+
+# --- a running server -------------------------------------------------------------------------------------------------
+
+
+class Server:
+    """A running server. Made by provide(); close() it, or use it as a context manager."""
+
+    kind: Kind
+    version: str
+    host: str
+    port: int
+    pid: int | None
+    """The private server's process; None for a server of one's own."""
+
+    def __init__(self, admin: _Admin, schema: str, private: Private | None) -> None:
+        version = admin.row("SELECT VERSION()")[0]
+        self.kind = "mariadb" if "mariadb" in version.lower() else "mysql"
+        self.version = ".".join(str(number) for number in numbers(version)[:3])
+        self.host, self.port = admin.login.host, admin.login.port
+        self.pid = private.pid if private else None
+        self._admin, self._schema, self._private = admin, schema, private
+        self._books = f"`{schema}`.`books`"
+        # Accounts are by address where the server is ours; elsewhere nobody knows where services come from.
+        self._from = "127.0.0.1" if private else "%"
+        self._urls: dict[str, str] = {}
+        self._made_schema = self._made_table = False
+        self._closed = False
+
+    def user_url(self, name: str) -> str:
+        """The URL of that contender's own account, the same one each time. It may read and insert books, nothing else."""
+        if name not in self._urls:
+            login = self._make_user(name)
+            host = f"[{login.host}]" if ":" in login.host else login.host
+            # Neither name nor password needs percent-encoding; the schema is the user's own.
+            self._urls[name] = f"mysql://{login.user}:{login.password}@{host}:{login.port}/{quote(self._schema, safe='')}"
+        return self._urls[name]
+
+    def counters(self) -> Counters:
+        """One reading; what the harness itself has sent is already left out."""
+        names = ("Questions", "Com_stmt_prepare", "Com_stmt_execute", "Com_select", "Com_insert", "Threads_connected")
+        # Own statements are read as one text statement each, SHOW included; the server counts it before it answers.
+        status = self._admin.pairs(f"SHOW GLOBAL STATUS WHERE Variable_name IN {names}")
+        own = self._admin.sent
+        return Counters(
+            questions=status["Questions"] - own["questions"],
+            statements_prepared=status["Com_stmt_prepare"],
+            statements_executed=status["Com_stmt_execute"],
+            selects=status["Com_select"] - own["select"],
+            inserts=status["Com_insert"],  # the seeds are an INSERT … SELECT, which counts elsewhere
+            connections=status["Threads_connected"] - 1,
+        )
+
+    def connections(self, name: str) -> int:
+        """How many connections that contender's account has open now."""
+        sql = "SELECT COUNT(*) FROM information_schema.processlist WHERE user = %s"
+        return int(self._admin.row(sql, user_name(name))[0])
+
+    def connection_ids(self, name: str) -> frozenset[int]:
+        """The CONNECTION_ID() of each of that contender's connections: a connection that is opened again has another one."""
+        return frozenset(self._admin.ids("SELECT id FROM information_schema.processlist WHERE user = %s", user_name(name)))
+
+    def open_transactions(self, name: str) -> int:
+        """How many of that contender's connections have a transaction open: none of an idle pool with autocommit (C61).
+
+        Takes a little over 0.1 s: InnoDB looks anew only where nobody has read this table for that long (trx0i_s.cc).
+        """
+        time.sleep(INNODB_LOOKS_S)
+        sql = (
+            "SELECT COUNT(*) FROM information_schema.innodb_trx AS t "
+            "JOIN information_schema.processlist AS p ON p.id = t.trx_mysql_thread_id WHERE p.user = %s"
+        )
+        return int(self._admin.row(sql, user_name(name))[0])
+
+    def settings(self) -> dict[str, str]:
+        """The values in effect of what server.toml sets, read back from the server."""
+        variables = self._admin.texts("SHOW GLOBAL VARIABLES")
+        return {name: variables[name] for name in server_settings(self.kind, 0) if name in variables}
+
+    def reset_books(self) -> None:
+        """Exactly the 10,000 seeds again, the next id 10001; nothing where that is so already.
+
+        TRUNCATE is as fast after a million inserts as after none, but prepared statements notice: MySQL prepares each
+        again at its next execution and counts both (see Counters). So it is left out where no book was inserted.
+        """
+        # Services may only insert, and each insert, even one rolled back, moves the next id: it tells.
+        made = str(self._admin.row(f"SHOW CREATE TABLE {self._books}")[1])
+        count = int(self._admin.row(f"SELECT COUNT(*) FROM {self._books}")[0])
+        if count != BOOKS or f" AUTO_INCREMENT={BOOKS + 1} " not in made:
+            self._fill()
+
+    def inserted(self) -> Inserted:
+        """The books beyond the seeds, as the server has them. Raises DatabaseError."""
+        rows, digits = self._admin.row(f"SELECT COUNT(*), COALESCE(SUM(LENGTH(id)), 0) FROM {self._books} WHERE id > {BOOKS}")
+        return Inserted(int(rows), int(digits))
+
+    def ping(self) -> bool:
+        """Does the server answer?"""
+        try:
+            return bool(self._admin.row("SELECT 1")[0] == 1)
+        except DatabaseError:
+            return False
+
+    def must_answer(self) -> None:
+        """Raises DatabaseError where the server has ended, with its last words, or does not answer."""
+        if self._private:
+            self._private.must_run()
+        self._admin.row("SELECT 1")
+
+    def close(self) -> None:
+        """Removes what was made: the private server and its folder, or the accounts on a server of one's own. Once."""
+        if self._closed:
+            return
+        self._closed = True
+        try:
+            if not self._private:
+                self._clean_up()
+        finally:
+            self._admin.close()
+            if self._private:
+                self._private.remove()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.close()
+
+    def _clean_up(self) -> None:
+        for name in self._urls:
+            self._admin.run(f"DROP USER IF EXISTS {self._account(name)}")
+        if self._made_schema:
+            self._admin.run(f"DROP DATABASE IF EXISTS `{self._schema}`")
+        elif self._made_table:
+            self._admin.run(f"DROP TABLE IF EXISTS {self._books}")
+
+    def _fill(self) -> None:
+        self._admin.run(f"TRUNCATE TABLE {self._books}")
+        self._admin.run((DATA / "seed.sql").read_text(encoding="utf-8"))
+
+    def _make_user(self, name: str) -> Login:
+        login = Login(self.host, self.port, user_name(name), new_password())
+        account = self._account(name)
+        how = "WITH caching_sha2_password BY" if self.kind == "mysql" else "BY"
+        self._admin.run(f"DROP USER IF EXISTS {account}")  # of a run that was killed
+        self._admin.run(f"CREATE USER {account} IDENTIFIED {how} '{login.password}'")
+        # On the table, not the schema: there `_` would be a wildcard, or not, by a setting of the server.
+        self._admin.run(f"GRANT SELECT, INSERT ON {self._books} TO {account}")
+        # The first login proves the account, and leaves its hash in the server's cache: without that, the first
+        # connection of each pool would pay an RSA exchange (caching_sha2_password without TLS).
+        self._connect(login).close()
+        return login
+
+    def _account(self, name: str) -> str:
+        return f"`{user_name(name)}`@`{self._from}`"
+
+    def _connect(self, login: Login) -> pymysql.Connection[Any]:
+        try:
+            return login.connect(self._schema)
+        except pymysql.MySQLError as error:
+            raise DatabaseError(
+                f"the account {login.user}, made a moment ago, cannot log in ({_words(error)}): "
+                "look for another account of that name, or an anonymous one, that the server prefers"
+            ) from error
+
+    # What provide() does once, in this order.
+
+    def _prepare(self) -> None:
+        schemas = "SELECT COUNT(*) FROM information_schema.schemata WHERE schema_name = %s"
+        if not self._admin.row(schemas, self._schema)[0]:
+            self._admin.run(f"CREATE DATABASE `{self._schema}` CHARACTER SET utf8mb4 COLLATE utf8mb4_bin")
+            self._made_schema = True
+        self._admin.use(self._schema)
+        schema_sql = (DATA / "schema.sql").read_text(encoding="utf-8")
+        found = "SELECT table_comment FROM information_schema.tables WHERE table_schema = %s AND table_name = 'books'"
+        comment = self._admin.maybe_row(found, self._schema)
+        if comment is None:
+            self._admin.run(schema_sql)
+            self._made_table = True
+        elif f"'{comment[0]}'" not in schema_sql:
+            raise DatabaseError(f"the schema {self._schema} has a table books of somebody else's: name another schema in the URL")
+        self._fill()
+
+    def _check_own(self, max_connections: int) -> None:
+        """Is a server of one's own set as the plan needs it, and does its account have the rights it needs?"""
+        refuse_old(self.kind, self.version, f"{self.host}:{self.port}")
+        variables = self._admin.texts("SHOW GLOBAL VARIABLES")
+        for setting in declared(self.kind, max_connections):
+            wanted = setting.own_value or setting.value
+            if not setting.own or wanted is None:
+                continue
+            actual = variables.get(setting.name, "0")
+            if (setting.own == "least" and int(actual) < int(wanted)) or (setting.own == "equal" and actual != wanted):
+                raise DatabaseError(
+                    f"{setting.name} is {actual} on {self.host}:{self.port} and must be "
+                    f"{'at least ' if setting.own == 'least' else ''}{wanted}: SET GLOBAL {setting.name} = {wanted}"
+                )
+        # Rights are tried, not read: roles and partial revokes make grants a poor witness.
+        with contextlib.closing(self._connect(self._make_user("check"))):
+            seen = self.connections("check")
+        self._admin.run(f"DROP USER {self._account('check')}")
+        if seen != 1:
+            raise DatabaseError(f"the account of the URL does not see other accounts' connections: {self._rights}")
+
+    @property
+    def _rights(self) -> str:
+        return RIGHTS.format(schema=self._schema)
+
+
+def user_name(name: str) -> str:
+    """A contender's account: nsb_java_vt. MySQL takes 32 characters; a longer one ends with a hash of the whole."""
+    user = "nsb_" + name.replace("-", "_")
+    return user if len(user) <= 32 else f"{user[:23]}_{hashlib.sha256(name.encode()).hexdigest()[:8]}"
+
+
+# --- the harness's own connection -------------------------------------------------------------------------------------
+
+
+class _Admin:
+    """One connection, opened again when it was lost; counts what it sends, so that counters can leave it out."""
+
+    def __init__(self, login: Login, rights: str) -> None:
+        self.login = login
+        self.sent = {"questions": 0, "select": 0}
+        self._rights = rights
+        self._schema: str | None = None
+        self._lock = threading.Lock()
+        self._connection = login.connect()
+
+    def run(self, sql: str, *parameters: object) -> None:
+        self._send(sql, parameters)
+
+    def row(self, sql: str, *parameters: object) -> tuple[Any, ...]:
+        return self._send(sql, parameters)[0]
+
+    def maybe_row(self, sql: str, *parameters: object) -> tuple[Any, ...] | None:
+        rows = self._send(sql, parameters)
+        return rows[0] if rows else None
+
+    def texts(self, sql: str) -> dict[str, str]:
+        return {str(name): str(value) for name, value in self._send(sql, ())}
+
+    def pairs(self, sql: str) -> dict[str, int]:
+        return {str(name): int(value) for name, value in self._send(sql, ())}
+
+    def ids(self, sql: str, *parameters: object) -> list[int]:
+        return [int(row[0]) for row in self._send(sql, parameters)]
+
+    def use(self, schema: str) -> None:
+        self._schema = schema
+        with self._lock:
+            self._connection.select_db(schema)  # COM_INIT_DB: no question
+
+    @property
+    def tls_offered(self) -> bool:
+        capabilities: int = self._connection.server_capabilities  # type: ignore[attr-defined]  # its stubs forget it
+        return bool(capabilities & CLIENT.SSL)
+
+    def close(self) -> None:
+        with contextlib.suppress(pymysql.MySQLError):
+            self._connection.close()
+
+    def _send(self, sql: str, parameters: tuple[object, ...]) -> tuple[tuple[Any, ...], ...]:
+        with self._lock:
+            try:
+                return self._once(sql, parameters)
+            except (pymysql.InterfaceError, pymysql.OperationalError) as error:
+                if error.args and error.args[0] not in (0, 2006, 2013, 4031):  # gone, lost, idle for too long
+                    raise self._explained(error) from error
+            except pymysql.MySQLError as error:
+                raise self._explained(error) from error
+            try:
+                self._connection = self.login.connect(self._schema)
+                return self._once(sql, parameters)
+            except pymysql.MySQLError as error:
+                raise self._explained(error) from error
+
+    def _once(self, sql: str, parameters: tuple[object, ...]) -> tuple[tuple[Any, ...], ...]:
+        with self._connection.cursor() as cursor:
+            self.sent["questions"] += 1
+            verb = re.sub(r"--.*\n", "", sql).split(maxsplit=1)[0].lower()
+            if verb in self.sent:
+                self.sent[verb] += 1
+            cursor.execute(sql, parameters or None)
+            return tuple(cursor.fetchall())
+
+    def _explained(self, error: pymysql.MySQLError) -> DatabaseError:
+        code = error.args[0] if error.args else None
+        remedy = f"is the database at {self.login.host}:{self.login.port} still running?"
+        if code in (1044, 1045, 1142, 1227, 1370, 1410):
+            remedy = self._rights
+        elif code in (3, 28, 1021, 1114):  # it could not write, or a table is full
+            remedy = "make room on the disk of its data"
+        return DatabaseError(f"the database refused ({_words(error)}): {remedy}")
+
+
+def _words(error: BaseException) -> str:
+    """A driver's error as text: 'Access denied for …' instead of the pair of number and text."""
+    return str(error.args[-1]) if error.args else type(error).__name__
+
+
+# --- providing one ----------------------------------------------------------------------------------------------------
+
+
+def provide(url: str | None, folder: Path, cache: Path, max_connections: int, say: Say) -> Server:
+    """A server with the 10,000 books, for a plan of that many connections.
+
+    url: the administrator's URL of a server of one's own; None: a private one below `folder`, of which only
+    database.log stays, made by the first of `mysqld` or `mariadbd` on PATH, else by the pinned binaries in `cache`.
+    Call it on a thread that lives as long as the run: on Linux the private server is killed when that thread ends.
+    Raises DatabaseError with a sentence that says what to do.
+    """
+    server = _own(url, max_connections, say) if url else _private(folder, cache, max_connections, say)
+    say(f"database: {title(server.kind)} {server.version} at {server.host}:{server.port}")
+    return server
+
+
+def _own(url: str, max_connections: int, say: Say) -> Server:
+    login, schema = _parsed(url)
+    where = f"{login.host}:{login.port}"
+    try:
+        admin = _Admin(login, RIGHTS.format(schema=schema))
+    except pymysql.MySQLError as error:
+        raise DatabaseError(
+            f"no login as {login.user} at {where} ({_words(error)}): is the server running, and are user and password right?"
+        ) from error
+    server = Server(admin, schema, None)
+    try:
+        # Two runs on one server would empty each other's books and change each other's accounts.
+        if admin.row("SELECT GET_LOCK(%s, 0)", f"nsb.{schema}")[0] != 1:
+            raise DatabaseError(f"another run uses the schema {schema} at {where}: wait for it, or name another schema")
+        server._prepare()
+        server._check_own(max_connections)
+    except BaseException:
+        with contextlib.suppress(DatabaseError):
+            server.close()
+        raise
+    if admin.tls_offered:
+        say(f"doubt: {where} offers TLS, which some drivers use and others do not")
+    return server
+
+
+def _parsed(url: str) -> tuple[Login, str]:
+    wanted = "the database URL must look like mysql://user:password@host:port/database"  # it has a password: never shown
+    try:
+        parts = urlsplit(url)
+        port = parts.port or 3306
+    except ValueError as error:
+        raise DatabaseError(f"{wanted} ({_words(error)})") from None
+    schema = unquote(parts.path.removeprefix("/")) or SCHEMA
+    if parts.scheme not in ("mysql", "mariadb") or not parts.hostname or not parts.username:
+        raise DatabaseError(wanted)
+    if parts.query or parts.fragment or "/" in schema or "`" in schema:
+        raise DatabaseError(f"{wanted}, and nothing behind the database")
+    return Login(parts.hostname, port, unquote(parts.username), unquote(parts.password or "")), schema
+
+
+def _private(folder: Path, cache: Path, max_connections: int, say: Say) -> Server:
+    binary = installed() or fetched(cache, say)
+    say(f"starting {title(binary.kind)} {binary.version} ({binary.path})")
+    private = PrivateServer(binary, folder, max_connections)
+    return private_server(private, max_connections)
+
+
+def private_server(private: Private, max_connections: int) -> Server:
+    """A server of the run's own with the 10,000 books, removed where it does not come to that. Raises DatabaseError."""
+    try:
+        server = Server(_Admin(private.ready(), ""), SCHEMA, private)
+        server._prepare()
+        needed = max_connections + HARNESS_CONNECTIONS
+        granted = int(server.settings()["max_connections"])
+        if granted < needed:  # a server that may not open the files for them takes fewer, and says so in its log alone
+            raise DatabaseError(
+                f"the database can hold {granted} connections of {needed}: raise the limit of open files (ulimit -n 20000) and try again"
+            )
+    except BaseException:
+        private.remove()
+        raise
+    return server

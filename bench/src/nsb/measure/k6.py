@@ -1,0 +1,196 @@
+"""Builds the pinned k6 once, and writes the data that load.js needs for a cell."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import subprocess
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+from nsb.measure.process import Process, ProcessError, run
+from nsb.registry.model import HELD_STILL, LEVEL_SPREAD, Scenario, Timing
+
+TIMEOUT_S = 60
+"""Longer than any answer a cell may wait for: a capped contender is slow, not wrong."""
+HEAP_MIB, HEAP_PER_VU_MIB = 512, 0.5
+"""k6 collects garbage only where its heap reaches this; a virtual user keeps 0.19–0.24 MB alive.
+
+At Go's own pace the collector takes its one core for 10 ms at a time: the lag's p99 was 10–20 ms at 1000/s, without it 1–4 ms, and the
+highest rate sustained on one core rose from below 1000/s to 4000/s.
+"""
+WARM_VUS = 8
+"""Users of the warm-up: enough to keep a core busy, too few to queue for one."""
+
+
+def ensure(root: Path, go: str, say: Callable[[str], None]) -> Path:
+    """The k6 that bench/k6/go.mod pins, built when that file has changed.
+
+    Raises ProcessError with the end of the compiler's output.
+    """
+    folder, program = root / "bench" / "k6", pinned(root)
+    if program.exists():
+        return program
+    say("k6: building the pinned version (once, some minutes)")
+    program.parent.mkdir(exist_ok=True)
+    unfinished = program.with_suffix(".building")
+    log = root / ".tools" / "built" / "k6.log"
+    log.unlink(missing_ok=True)
+    build = [go, "build", "-trimpath", "-o", str(unfinished), "go.k6.io/k6/v2"]
+    if run("k6", build, log, {**os.environ, "CGO_ENABLED": "0"}, folder) != 0:
+        raise ProcessError(f"k6 could not be built:\n{log.read_text(encoding='utf-8', errors='replace')[-2000:]}")
+    unfinished.rename(program)
+    return program
+
+
+def pinned(root: Path) -> Path:
+    """Where the program of these pins is once it has been built."""
+    folder = root / "bench" / "k6"
+    pins = hashlib.sha256((folder / "go.mod").read_bytes() + (folder / "go.sum").read_bytes()).hexdigest()[:16]
+    return root / ".tools" / f"k6-{pins}"
+
+
+def version(program: Path) -> str:
+    done = subprocess.run([program, "version"], capture_output=True, text=True, stdin=subprocess.DEVNULL)
+    return done.stdout.strip().splitlines()[0] if done.stdout.strip() else "unknown"
+
+
+def environment(cpus: int, vus: int) -> dict[str, str]:
+    """Hermetic: no usage report, no extension look-up, no user's configuration."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("K6_")}
+    return {
+        **kept,
+        "K6_NO_USAGE_REPORT": "true",
+        "K6_AUTO_EXTENSION_RESOLUTION": "false",
+        "GOMAXPROCS": str(cpus),
+        "GOGC": "off",
+        "GOMEMLIMIT": f"{HEAP_MIB + round(HEAP_PER_VU_MIB * vus)}MiB",
+        "HTTP_PROXY": "",
+        "HTTPS_PROXY": "",
+        "http_proxy": "",
+        "https_proxy": "",
+    }
+
+
+def command(program: Path, root: Path) -> list[str]:
+    script = root / "bench" / "k6" / "load.js"
+    return [str(program), "run", "--quiet", "--no-color", "--address", "", str(script)]
+
+
+def cell(
+    scenario: Scenario, timing: Timing, workers: int, base_url: str, seed: int, now_s: float, summary: Path
+) -> tuple[dict[str, object], float]:
+    """What load.js is told, and the epoch time at which the window opens."""
+    opens_s = now_s + timing.boot_s + timing.spread_s + timing.settle_s
+    closes_s = opens_s + timing.window_s
+    data: dict[str, object] = {
+        **_target(scenario, base_url),
+        "beside": None
+        if scenario.beside is None
+        else {
+            **_target(scenario, base_url),
+            "url": base_url + scenario.beside.path,
+            "body": scenario.beside.body,
+            "hold_ms": scenario.beside.hold_ms,
+            "every": scenario.beside.every,
+        },
+        "model": scenario.model,
+        "rate": scenario.rate_for(workers),
+        "vus": scenario.vus,
+        "hold_ms": scenario.hold_ms,
+        "spread_ms": _spread_ms(scenario),
+        "levels": [
+            {"vus": users, "at_ms": round((opens_s + number * timing.level_s) * 1000)}
+            for number, users in enumerate([] if scenario.held is not None else scenario.levels)
+        ],
+        "still": [
+            [round((opens_s + (number + at) * timing.level_s) * 1000) for at in HELD_STILL]
+            for number in range(0 if scenario.held is None else len(scenario.levels))
+        ],
+        "window_from_ms": round(opens_s * 1000),
+        "window_to_ms": round(closes_s * 1000),
+        # The scenario starts some 0.7 s after k6 does: from its own start it must last until the window closes.
+        "duration_ms": round((closes_s - now_s) * 1000),
+        "drain_ms": round((2 * timing.drain_s + 10) * 1000),
+        "timeout_ms": TIMEOUT_S * 1000,
+        "seed": seed % 1_000_000,
+        "iterations": None if scenario.whole is None else scenario.whole.requests,
+        "whole": scenario.whole is not None,
+        "keep_alive": scenario.whole is None or scenario.whole.keep_alive,
+        "mix": None,
+        "summary": str(summary),
+    }
+    if scenario.whole is not None:
+        data["drain_ms"] = round((TIMEOUT_S + 10) * 1000)
+        if scenario.whole.requests is not None:
+            data["duration_ms"] = round((opens_s - now_s + whole_s(scenario)) * 1000)
+    return data, opens_s
+
+
+def whole_s(scenario: Scenario) -> float:
+    """How long a load may take that is measured as a whole: longer than any that keeps to the time of an answer (s)."""
+    assert scenario.whole is not None
+    if scenario.whole.requests is None:
+        return (scenario.whole.send_s or 0.0) + TIMEOUT_S
+    return scenario.whole.requests / scenario.vus * TIMEOUT_S
+
+
+def warming(targets: list[Scenario], requests: int, cap_s: float, base_url: str, now_s: float, summary: Path) -> dict[str, object]:
+    """So many requests to every endpoint of the plan in turn, holds shortened to 1 ms: the same for every contender.
+
+    After `cap_s` no more are sent, however many are left.
+    """
+    mix = [{**_target(s, base_url), "url": base_url + (s.warm_path or s.path)} for s in targets]
+    mix += [{**_target(s, base_url), "url": base_url + s.beside.warm_path, "body": s.beside.body} for s in targets if s.beside is not None]
+    return {
+        **mix[0],
+        "beside": None,
+        "model": "closed",
+        "rate": None,
+        "vus": WARM_VUS,
+        "hold_ms": 0,
+        "spread_ms": 0,
+        "levels": [],
+        "still": [],
+        "window_from_ms": round(now_s * 1000),
+        "window_to_ms": round((now_s + 2 * cap_s) * 1000),  # never within the load: its requests are counted, not read
+        "duration_ms": round(cap_s * 1000),
+        "drain_ms": 10_000,
+        "timeout_ms": TIMEOUT_S * 1000,
+        "seed": 1,
+        "iterations": requests,
+        "whole": False,
+        "keep_alive": True,
+        "mix": mix,
+        "summary": str(summary),
+    }
+
+
+def _spread_ms(scenario: Scenario) -> int:
+    """Closed starts are spread over one hold, those of a ladder's level over a part of it; a whole load's users begin at once."""
+    if scenario.model == "open" or scenario.whole is not None:
+        return 0
+    return round(scenario.hold_ms * (LEVEL_SPREAD if scenario.levels else 1))
+
+
+def _target(scenario: Scenario, base_url: str) -> dict[str, object]:
+    return {
+        "method": scenario.method,
+        "url": base_url + scenario.path,
+        "send": scenario.send,
+        "body": scenario.body,
+        "answer_status": scenario.answer_status,
+        "ids": scenario.ids,
+    }
+
+
+def with_cell(base: Mapping[str, str], data: Mapping[str, object]) -> dict[str, str]:
+    return {**base, "NSB_CELL": json.dumps(data)}
+
+
+def start(program: Path, root: Path, data: Mapping[str, object], cpus: Sequence[int], log: Path) -> Process:
+    """One k6 on those cores, told what to do. Raises ProcessError."""
+    vus = data["vus"]
+    assert isinstance(vus, int)
+    return Process("k6", command(program, root), log, with_cell(environment(len(cpus), vus), data), cpus)

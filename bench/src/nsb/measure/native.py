@@ -1,0 +1,1120 @@
+"""Runs a plan on this machine: services as processes, a private database, one k6 per cell. Effects only."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import resource
+import signal
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, ClassVar
+
+import httpx
+
+from nsb.analyse import fairness, second
+from nsb.analyse.growth import climb
+from nsb.analyse.parse import Load, SummaryError, answered, load_summary
+from nsb.analyse.placement import Placement
+from nsb.analyse.starts import Start, cold, load_end
+from nsb.analyse.validity import Judgement, Observation, Stats, judge
+from nsb.conform.kernel import established
+from nsb.measure import attach, holder, k6, manifest, oha, starts
+from nsb.measure.database import Server
+from nsb.measure.host import slab_memory_mib, tcp_counters, tcp_memory_mib
+from nsb.measure.journal import Journal
+from nsb.measure.process import ALL_CORES, Gauge, Process, ProcessError, Program, Tree, free_port, machine_times, port_is_free
+from nsb.measure.tools import Workshop
+from nsb.registry.model import (
+    EXTRAS,
+    P99_REQUESTS,
+    SECOND_BOOT_S,
+    Cell,
+    Contender,
+    Half,
+    Latency,
+    Reading,
+    Scenario,
+    SecondFigure,
+    Status,
+    Still,
+    Timing,
+    endpoint,
+    reading_times,
+)
+from nsb.registry.plan import Plan, Slot, needs_fresh, spent
+
+PORTS_TRIED = 3
+"""Another program may take a port between our look and the service's bind."""
+READY_S = 60.0
+"""A contender that is not ready by then is out (s)."""
+HTTP = httpx.Client(trust_env=False, limits=httpx.Limits(max_keepalive_connections=0))
+"""Never through the user's proxy, and never a connection that stays open at a service."""
+PINNINGS_S = 10.0
+"""A JVM's flight recorder starts with the first question (s)."""
+DRAIN_S = 5.0
+"""How long the requests under way may take when the load has ended (s)."""
+EDGE_EVERY_S, EDGE_EVERY = 0.1, 0.01
+"""How often counters are read while the last answer of a whole load is waited for: seconds, and a share of what it has taken so far."""
+SWITCHES_SLACK = 1.5
+"""So many times what a reading of context switches has taken before is left for the next one."""
+STATS_S = 1.0
+"""How long a window's edge waits for /stats: a service whose threads are all taken cannot answer (s)."""
+HOLDER_END_S = 30.0
+"""How long the program that holds connections may take to close them and say what became of them (s)."""
+LADDER_STATS_S = 0.1
+"""The same on a ladder: a later answer would tell of the next level (s)."""
+COLLECTION_S = 0.26
+"""How long before a reading a JVM is asked for a full collection: it takes up to 0.1 s with 600 requests in flight, and its pages are given
+back 0.1 s later. All of that falls into the half of a hold in which no user starts and none ends, so that no garbage is in the reading."""
+
+
+class Died(Exception):
+    """A service ended (exit_code) or does not get ready (None); the message quotes its last words."""
+
+    def __init__(self, sentence: str, exit_code: int | None, words: str) -> None:
+        super().__init__(f"{sentence}: {words}" if words else sentence)
+        self.exit_code = exit_code
+        self.words = words
+
+
+@dataclass
+class Running:
+    """A started contender: its process, where it answers, what it says of itself."""
+
+    contender: Contender
+    process: Program
+    base_url: str
+    runtime: dict[str, Any] = field(default_factory=dict)
+    ready_s: float = 0.0
+    doubts: list[str] = field(default_factory=list)
+    """What is to be said of every cell that this process serves."""
+    manifest: fairness.Manifest | None = None
+    """What it has in effect, read once it is warm."""
+    ready_cpu_s: float = 0.0
+    ready_mib: float = 0.0
+    used: bool = False
+    """Whether a cell has been measured on it: it keeps the memory that the largest load so far has touched."""
+
+    @property
+    def pid(self) -> int:
+        return self.process.pid
+
+    @property
+    def age_s(self) -> float:
+        """Since its exec."""
+        return time.monotonic() - self.process.began
+
+    @property
+    def port(self) -> int:
+        return int(self.base_url.rsplit(":", 1)[1])
+
+    @property
+    def stderr_tail(self) -> str:
+        return self.process.last_words(20)
+
+    def ask(self) -> None:
+        """Read /runtime. Raises Died where it does not say what the contract demands (C3)."""
+        try:
+            self.runtime = HTTP.get(f"{self.base_url}/runtime", timeout=10).json()
+            int(self.runtime["workers"]), int(self.runtime["pool_size"])
+        except (httpx.HTTPError, ValueError, KeyError, TypeError) as error:
+            raise Died(f"{self.contender.id} does not say what it is (/runtime): {error!r}", None, "") from None
+
+    def stop(self) -> int:
+        return self.process.end()
+
+    def signal(self, number: int) -> None:
+        self.process.signal(number)
+
+
+@dataclass(frozen=True)
+class Stage:
+    """What every contender of a run stands on."""
+
+    workshop: Workshop
+    placement: Placement
+    workers: int
+    database: Server
+    upstream: Program
+    upstream_url: str
+    logs: Path
+    runner: ClassVar[str] = "native"
+    _database_urls: dict[str, str] = field(default_factory=dict)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def database_url(self, contender: Contender) -> str:
+        """Made once: the conformance suite starts services from several threads, and a second call sets a new password."""
+        with self._lock:
+            if contender.id not in self._database_urls:
+                self._database_urls[contender.id] = self.database.user_url(contender.id)
+            return self._database_urls[contender.id]
+
+    def settings(self, contender: Contender, port: int) -> dict[str, str]:
+        """The environment of a contender: the contract's settings (C50) and nothing of the user's that could steer it."""
+        kept = {name: os.environ[name] for name in ("PATH", "HOME", "LANG", "TZ", "TMPDIR") if name in os.environ}
+        return {
+            **kept,
+            "HOST": "127.0.0.1",
+            "PORT": str(port),
+            "DATABASE_URL": self.database_url(contender),
+            "DB_POOL_SIZE": "150",
+            "UPSTREAM_URL": self.upstream_url,
+            "WORKERS": str(self.workers),
+            **contender.environment,
+        }
+
+    def program(self, contender: Contender, environment: Mapping[str, str], port: int) -> Program:
+        """The contender's program, started. Raises ProcessError."""
+        service = self.workshop.registry.services[contender.service]
+        log = self.logs / f"{contender.id}-{port}.log"
+        log.unlink(missing_ok=True)
+        command = self.workshop.fill(contender.run, service, contender.workers(self.workers), contender.heap_mib)
+        return Process(contender.id, command, log, environment, folder=self.workshop.root / service.folder)
+
+    def null_server(self, logs: Path) -> AbstractContextManager[tuple[Program, str]]:
+        """A second upstream on the service's cores, whose /hello does nothing, for the length of the block."""
+        return upstream(upstream_file(self.workshop.root), self.placement.service, logs, "null-server")
+
+    def database_gauge(self) -> Gauge:
+        return Tree([] if self.database.pid is None else [self.database.pid])
+
+    def beside(self) -> list[int]:
+        """Processes of the run that need not be descendants of the harness."""
+        return [] if self.database.pid is None else [self.database.pid]
+
+    @property
+    def nice(self) -> int:
+        """The nice value with which contenders are started."""
+        return os.getpriority(os.PRIO_PROCESS, 0)
+
+    @property
+    def memory_mib(self) -> int | None:
+        """What each contender is limited to by its control group; None: by no group of its own."""
+        return None
+
+    def build_of(self, contender: Contender) -> str:
+        """What tells one build of a contender from another, beside its sources."""
+        return ""
+
+    def start(
+        self,
+        contender: Contender,
+        changes: Mapping[str, str] | None = None,
+        wait_for: str | None = None,
+        begun: Callable[[Program], None] = lambda _: None,
+    ) -> Running:
+        """Start a contender on a free port and wait until `wait_for` answers 200 (/readyz, where it has one and nothing else is asked for);
+        `begun` gets its process before the wait.
+
+        It may use all cores until it is warm: code compilers and class loaders are not what the windows measure.
+        Raises Died where the process ends or is not ready in time.
+        """
+        wait_for = wait_for or ("/readyz" if "/readyz" in contender.endpoints else "/healthz")
+        for left in reversed(range(PORTS_TRIED)):
+            port = free_port()
+            try:
+                return self._start(contender, port, changes or {}, wait_for, begun)
+            except Died as error:
+                taken = error.exit_code is not None and "PORT" not in (changes or {}) and not port_is_free(port)
+                if not taken or not left:
+                    raise
+        raise AssertionError("unreachable")
+
+    def _start(
+        self, contender: Contender, port: int, changes: Mapping[str, str], wait_for: str, begun: Callable[[Program], None]
+    ) -> Running:
+        environment = {**self.settings(contender, port), **changes}
+        process = self.program(contender, environment, port)
+        begun(process)
+        asked = environment["PORT"]
+        running = Running(contender, process, f"http://127.0.0.1:{asked if asked.isdecimal() else port}")
+        try:
+            wait_ready(running, wait_for, READY_S)
+        except BaseException:
+            process.end(2)
+            raise
+        running.ready_s = running.age_s
+        gauge = process.gauge()
+        running.ready_cpu_s, running.ready_mib = gauge.cpu_s(), gauge.footprint().pss_mib
+        return running
+
+    def must_stand(self) -> None:
+        """Raises DatabaseError or ProcessError where database or upstream has gone: what a contender does without them is not its doing."""
+        code = self.upstream.exit_code
+        if code is not None:
+            raise ProcessError(f"the upstream ended in mid-run with {code}: {self.upstream.last_words()}")
+        self.database.must_answer()
+
+
+def wait_ready(running: Running, path: str, deadline_s: float) -> None:
+    """Raises Died where the process ends or `path` does not answer 200 by the deadline."""
+    until = time.monotonic() + deadline_s
+    while True:
+        code = running.process.exit_code
+        if code is not None:
+            words = running.process.last_words()
+            raise Died(f"{running.contender.id} ended with {code} before it was ready", code, words)
+        with contextlib.suppress(httpx.HTTPError):
+            if HTTP.get(running.base_url + path, timeout=3).status_code == 200:
+                return
+        if time.monotonic() > until:
+            words = running.process.last_words()
+            raise Died(f"{running.contender.id} was not ready within {deadline_s:.0f} s ({path})", None, words)
+        time.sleep(_pause_s(running.age_s))
+
+
+def wait_pool(running: Running, database: Server, deadline_s: float = 20.0) -> bool:
+    """Waits until the declared pool is open (C60); whether it is by the deadline."""
+    until = time.monotonic() + deadline_s
+    wanted = int(running.runtime.get("pool_size", 0))
+    while not (opened := database.connections(running.contender.id) >= wanted) and time.monotonic() < until:
+        time.sleep(_pause_s(running.age_s))
+    return opened
+
+
+def _pause_s(waited_s: float) -> float:
+    """Until the next look at something that is waited for: a few percent of what is measured, and no load on the one who is starting."""
+    return min(0.1, max(0.005, 0.03 * waited_s))
+
+
+@dataclass
+class Edge:
+    """All counters read at one edge of a window."""
+
+    at_s: float
+    cpu: dict[str, float]
+    busy_s: float
+    steal_s: float
+    tcp: dict[str, int] | None = None
+    """Counters of the network namespace."""
+
+
+class Meter:
+    """Reads CPU of every role at the window's edges, and memory and threads of the service in between."""
+
+    def __init__(self, stage: Stage, running: Running, generators: Sequence[Process]) -> None:
+        self._service = running.process.gauge()
+        self._generators = [generator.gauge() for generator in generators]
+        self._database = stage.database_gauge()
+        self._upstream = stage.upstream.gauge()
+        self._marked = False
+        self._opened_cpu_s = 0.0
+        self._switches_take_s: float | None = None
+        self.peak_mib = 0.0
+        """The service's highest memory so far: of the readings, and of the time between them where the kernel marks it
+        (several processes: the sum of their peaks)."""
+
+    def edge(self) -> Edge:
+        times = machine_times()
+        return Edge(
+            time.time(),
+            {
+                "service": self._service.cpu_s(),
+                "generator": sum(generator.cpu_s() for generator in self._generators),
+                "database": self._database.cpu_s(),
+                "upstream": self._upstream.cpu_s(),
+                "harness": time.process_time(),
+            },
+            times.busy,
+            times.steal,
+            tcp_counters(),
+        )
+
+    def service_footprint(self) -> tuple[float, int]:
+        seen = self._service.footprint()
+        self.peak_mib = max(self.peak_mib, seen.pss_mib + (seen.fallen_mib if self._marked else 0.0))
+        return seen.pss_mib, seen.threads
+
+    def switches_until(self, edge_s: float) -> dict[tuple[int, int], int] | None:
+        """Read so that it is over at that edge (epoch s). 3000 threads take a tenth of a second: after the first edge it would hold up
+        what is read there, after the last one the load is over."""
+        if self._switches_take_s is None:
+            began = time.monotonic()
+            self._service.switches()
+            self._switches_take_s = time.monotonic() - began
+        sleep_until(edge_s - SWITCHES_SLACK * self._switches_take_s)
+        return self._service.switches()
+
+    def open(self) -> Edge:
+        """The first edge; from here on the kernel marks the service's highest memory."""
+        edge = self.edge()
+        self._opened_cpu_s = edge.cpu["service"]
+        self._marked = self._service.forget_peak()
+        return edge
+
+    def service_cpu_s(self) -> float:
+        """Since the window opened."""
+        return self._service.cpu_s() - self._opened_cpu_s
+
+
+class StatsReader:
+    """Reads /stats beside the main loop, so that a slow answer does not move a window's edge."""
+
+    def __init__(self, base_url: str, timeout_s: float = STATS_S) -> None:
+        self._url = f"{base_url}/stats"
+        self._client = httpx.Client(timeout=timeout_s, trust_env=False)
+
+    def now(self) -> Stats | None:
+        with contextlib.suppress(httpx.HTTPError, KeyError, ValueError):
+            seen = self._client.get(self._url).json()
+            return Stats(int(seen["requests_total"]), float(seen["busy_seconds_total"]), int(seen["in_flight"]))
+        return None
+
+    def later(self) -> Callable[[], Stats | None]:
+        box: list[Stats | None] = [None]
+
+        def read() -> None:
+            box[0] = self.now()
+
+        thread = threading.Thread(target=read, daemon=True)
+        thread.start()
+
+        def result() -> Stats | None:
+            thread.join(STATS_S + 0.5)
+            return box[0]
+
+        return result
+
+    def close(self) -> None:
+        self._client.close()
+
+
+def sleep_until(at_s: float) -> None:
+    while (left := at_s - time.time()) > 0:
+        time.sleep(left)
+
+
+class Ladder:
+    """Reads the service's memory on each level of a ladder, and beside it how many requests are in flight."""
+
+    def __init__(
+        self, stats: StatsReader, meter: Meter, times: Sequence[tuple[float, int]], held: bool, opens_s: float, jvm: attach.Jvm | None
+    ) -> None:
+        """`times`: when to read (epoch s) and how many users there are then, in that order; none where the scenario is no ladder.
+
+        `held`: the users are connections that are held, of which the kernel's memory and what they cost while idle are read too.
+        `jvm`: whom to ask for a full collection before its memory is read; beside held connections once on each level, so that what they
+        cost while idle can be read between one reading and the next.
+        """
+        self._stats = stats
+        self._meter = meter
+        self._times = deque(times)
+        self._held = held
+        self._opens_s = opens_s
+        self._jvm = jvm
+        self.uncollected: str | None = None
+        """Why there was a reading without the full collection that was asked for."""
+        self._read: list[tuple[Reading, Callable[[], Stats | None]]] = []
+
+    def climb(self, end_s: float) -> None:
+        """All readings that are due before `end_s`."""
+        while self._times and self._times[0][0] < end_s:
+            at_s, users = self._times.popleft()
+            again = bool(self._read) and self._read[-1][0].users == users
+            collected_s = None if self._jvm is None or (self._held and again) else self._collect(self._jvm, at_s)
+            sleep_until(at_s)
+            stats = self._stats.later()
+            read_s = round(time.time() - self._opens_s, 3)
+            cpu_s = round(self._meter.service_cpu_s(), 4) if self._held else None
+            pss_mib, _ = self._meter.service_footprint()
+            sockets_mib, slab_mib = (tcp_memory_mib(), slab_memory_mib()) if self._held else (None, None)
+            reading = Reading(
+                users=users,
+                in_flight=None,
+                pss_mib=round(pss_mib, 2),
+                at_s=read_s,
+                collected_s=collected_s,
+                sockets_mib=sockets_mib,
+                slab_mib=slab_mib,
+                cpu_s=cpu_s,
+            )
+            self._read.append((reading, stats))
+
+    def _collect(self, jvm: attach.Jvm, at_s: float) -> float | None:
+        """A full collection that has ended when the memory is to be read, where it takes no longer than most do."""
+        sleep_until(at_s - COLLECTION_S)
+        try:
+            return round(jvm.collect(), 3)
+        except attach.AttachError as error:
+            self.uncollected = str(error)
+            return None
+
+    def readings(self) -> tuple[Reading, ...]:
+        told = [(reading, stats()) for reading, stats in self._read]
+        return tuple(each.model_copy(update={"in_flight": None if s is None else s.in_flight}) for each, s in told)
+
+
+class Runner:
+    """Measures the cells of a plan, one at a time."""
+
+    def __init__(
+        self,
+        plan: Plan,
+        stage: Stage,
+        journal: Journal,
+        k6_program: Path,
+        oha_: oha.Generator | None = None,
+        holder_program: Path | None = None,
+    ) -> None:
+        """`oha_`: measures closed cells again where k6 was full; None where no scenario of the plan is one of those.
+
+        `holder_program`: holds connections beside a load; None where no scenario asks for it, or nothing builds it.
+        """
+        self.plan = plan
+        self.stage = stage
+        self.journal = journal
+        self._k6 = k6_program
+        self._oha = oha_
+        self._holder = holder_program
+        self._running: dict[str, Running] = {}
+        self._out: dict[str, str] = {}
+        """Contender id → why it cannot run in this round: nobody waits for its start again before the next."""
+        self.fair: fairness.Record | None = None
+        """What the contenders have in effect, once they were found alike: what is started later must not differ."""
+
+    # --- rounds ---
+
+    def start_group(self, group: Sequence[str], round_: int, say: Callable[[str], None]) -> None:
+        """Fresh processes for every contender of the group, warmed equally, then frozen."""
+        self._out.clear()
+        for name in group:
+            contender = next(c for c in self.plan.contenders if c.id == name)
+            first = next((slot.scenario for slot in self.plan.slots(round_) if slot.contender.id == name), None)
+            say(f"starting {name}")
+            try:
+                self._begin(contender.with_heap(None if first is None else first.heap_mib), round_)
+            except (Died, ProcessError) as error:
+                self.must_stand()
+                self._out[name] = str(error)
+
+    def must_stand(self) -> None:
+        """Raises DatabaseError or ProcessError where what every cell needs has gone: no cell is recorded then, the run can be resumed."""
+        self.stage.must_stand()
+        if not os.access(self._k6, os.X_OK):
+            raise ProcessError(f"k6 has gone from {self._k6}; --resume builds it again")
+
+    def _begin(self, contender: Contender, round_: int) -> Running:
+        """A contender that is ready to be measured, and frozen; whatever comes of its start is a line of starts.jsonl.
+
+        Raises Died or ProcessError.
+        """
+        seen: dict[str, Any] = {"round": round_, "contender": contender.id, "started_at": datetime.now(UTC).isoformat(timespec="seconds")}
+        try:
+            running = self.stage.start(contender)
+            self._running[contender.id] = running
+            try:
+                self._prepare(running, seen)
+            except (Died, ProcessError):
+                running.process.end(2)  # it would run beside the others' cells
+                raise
+        except (Died, ProcessError) as error:
+            self.journal.start(Start(**seen, failure=str(error)))
+            raise
+        self.journal.start(Start(**seen))
+        return running
+
+    def _prepare(self, running: Running, seen: dict[str, Any]) -> None:
+        """Read /runtime, wait for the pool, warm, pin, read the manifest, freeze; adds to `seen` what a Start records."""
+        contender = running.contender
+        seen |= {"ready_s": round(running.ready_s, 3), "cpu_s": round(running.ready_cpu_s, 4), "pss_mib": round(running.ready_mib, 1)}
+        running.ask()
+        if wait_pool(running, self.stage.database):
+            seen["pool_s"] = round(running.age_s, 3)
+        self._warm(running, seen)
+        running.manifest = manifest.read(running, self.stage).of_usual_heap(contender.heap_mib)
+        running.process.freeze()
+        unlike = [] if self.fair is None else fairness.unlike(self.fair, contender.id, running.manifest)
+        if unlike:
+            raise Died(f"{contender.id} is not set as it must be", None, "; ".join(each.sentence for each in unlike))
+
+    def runtimes(self) -> dict[str, dict[str, Any]]:
+        """What the programs say of themselves, with the time each took to get ready (s)."""
+        return {name: {**r.runtime, "ready_s": round(r.ready_s, 3)} for name, r in self._running.items()}
+
+    def manifests(self) -> dict[str, fairness.Manifest]:
+        """What the contenders of this round have in effect."""
+        return {name: r.manifest for name, r in self._running.items() if r.manifest is not None and name not in self._out}
+
+    def end_group(self) -> dict[str, int]:
+        """Drain and stop every contender that runs; returns exit codes."""
+        codes = {name: self._end(name) for name in [n for n, r in self._running.items() if r.process.exit_code is None]}
+        self._running.clear()  # of those that ended by themselves nothing is left
+        return codes
+
+    def _end(self, name: str, drain_s: float = 10) -> int:
+        running = self._running[name]
+        running.process.thaw()
+        self._drain(running, drain_s)
+        code = running.stop()
+        del self._running[name]
+        return code
+
+    def close(self) -> None:
+        """End whatever still runs, quickly: the way out after an interruption or an error."""
+        for running in self._running.values():
+            if running.process.exit_code is None:
+                running.process.thaw()
+                with contextlib.suppress(ProcessLookupError):
+                    running.signal(signal.SIGTERM)
+        until = time.monotonic() + 2
+        for running in self._running.values():
+            running.process.end(max(0.0, until - time.monotonic()))
+        self._running.clear()
+
+    def _generate(self, data: Mapping[str, object], name: str) -> Process:
+        log = self.journal.folder / "logs" / f"k6-{name}.log"
+        return k6.start(self._k6, self.stage.workshop.root, data, self.stage.placement.generator, log)
+
+    def _warm(self, running: Running, seen: dict[str, Any]) -> None:
+        """Adds `load_to_s`, `warm_requests` and `warm_up` to what is seen."""
+        summary = self.journal.folder / "k6" / "warm.json"
+        summary.unlink(missing_ok=True)
+        tier = self.plan.tier
+        data = k6.warming(
+            self.plan.asked_of(running.contender), tier.warm_requests, tier.warm_cap_s, running.base_url, time.time(), summary
+        )
+        gauge = running.process.gauge()
+        generator = self._generate(data, "warm")
+        reader = StatsReader(running.base_url, starts.ANSWER_S)
+        try:
+            until = time.monotonic() + tier.warm_cap_s + 30
+            seen["warm_up"] = starts.curve(
+                reader.now, gauge.cpu_s, lambda wait_s: generator.wait(wait_s) is not None, running.process.began, until
+            )
+        finally:
+            reader.close()
+            code = generator.end(1)
+        if code != 0:
+            raise Died(f"k6 ended with {code} while {running.contender.id} was warmed", None, generator.last_words())
+        seen["load_to_s"] = load_end(seen["warm_up"])
+        try:
+            seen["warm_requests"] = answered(json.loads(summary.read_text(encoding="utf-8")))
+        except (OSError, ValueError, SummaryError) as error:
+            raise Died(f"k6 does not say how {running.contender.id} was warmed", None, str(error)) from None
+        running.doubts += cold(seen["warm_requests"], tier)
+        running.process.pin(self.stage.placement.service)
+
+    def _drain(self, running: Running, deadline_s: float) -> bool:
+        """Waits until nothing is in flight any more; False where /stats had no answer in all that time."""
+        reader = StatsReader(running.base_url)
+        until = time.monotonic() + deadline_s
+        answered = False
+        try:
+            while time.monotonic() < until and running.process.exit_code is None:
+                seen = reader.now()
+                answered = answered or seen is not None
+                if seen is not None and seen.in_flight == 0:
+                    break
+                time.sleep(0.05)
+        finally:
+            reader.close()
+        return answered
+
+    def _lost(self, running: Running, scenario: Scenario) -> str | None:
+        """Why a service that was under load is of no more use: it ended or hangs. It is ended then, and started again for its next cell.
+
+        One whose workers may be blocked answers /stats when what is queued before it has been served: slow is not hanging.
+        """
+        patience_s = DRAIN_S + scenario.queue_s(running.contender, self.plan.workers)
+        answered = scenario.held is not None or self._drain(running, patience_s)  # what it held may be in flight for long yet
+        code = running.process.exit_code
+        if code is not None:
+            why = f"the service ended with {code}: {running.process.last_words()}"
+        elif not answered:
+            stopped = "somebody stopped it (SIGSTOP)" if running.process.stopped else "it hangs"
+            why = f"{stopped}: /stats had no answer for {patience_s:.0f} s after the load"
+        else:
+            return None
+        running.process.end(0)  # its workers may be there still
+        return why
+
+    # --- cells ---
+
+    def measure(self, slot: Slot, attempt: int = 1) -> Cell:
+        """One cell. Never raises for what a contender or k6 does wrong: that is the cell's status."""
+        why_not = slot.contender.why_not(slot.scenario)
+        if why_not is not None:
+            return self._empty(slot, attempt, "unsupported", why_not)
+        if slot.contender.id in self._out:
+            return self._empty(slot, attempt, "failed", self._out[slot.contender.id])
+        if slot.scenario.held is not None:
+            if self._holder is None:
+                return self._empty(
+                    slot, attempt, "unsupported", "connections are held by a program that is built with Go, which is not here"
+                )
+            too_many = holder.too_many(slot.scenario.levels[-1], resource.getrlimit(resource.RLIMIT_NOFILE)[0])
+            if too_many is not None:
+                return self._empty(slot, attempt, "unsupported", too_many)
+        running, contender = self._running.get(slot.contender.id), slot.contender.with_heap(slot.scenario.heap_mib)
+        if contender.heap_mib != slot.contender.heap_mib and self.stage.runner != "native":
+            return self._empty(slot, attempt, "unsupported", "a container has the heap that compose.yaml gives it: --runner native")
+        alive = running if running is not None and running.process.exit_code is None else None
+        if alive is not None and needs_fresh(slot.scenario, alive.used, alive.contender.heap_mib, contender.heap_mib):
+            self._end(slot.contender.id)
+            running = None
+        if running is None or running.process.exit_code is not None:
+            code = None if running is None else running.process.exit_code
+            try:
+                running = self._begin(contender, slot.round)
+                if code is not None:
+                    running.doubts.append(f"restart: the service had ended with {code} and was started again in this round")
+            except (Died, ProcessError) as error:
+                self._out[slot.contender.id] = str(error)
+                return self._empty(slot, attempt, "failed", str(error))
+        try:
+            return self._measure(slot, running, attempt)
+        finally:
+            running.process.freeze()
+            if spent(slot.contender, slot.scenario):
+                self._end(slot.contender.id, 10 if slot.scenario.held is None else 0)
+
+    def _measure(self, slot: Slot, running: Running, attempt: int) -> Cell:
+        began, started_at = time.monotonic(), datetime.now(UTC).isoformat(timespec="seconds")
+        timing = self.plan.timing(slot.scenario)
+        running.used = True
+        running.process.thaw()
+        if slot.scenario.writes:
+            self.stage.database.reset_books()
+        name = f"{slot.round:02}-{slot.scenario.id}-{slot.contender.id}" + ("" if attempt == 1 else f"-try{attempt}")
+        summary = self.journal.folder / "k6" / f"{name}.json"
+        summary.unlink(missing_ok=True)  # of a sitting that was killed: nobody may take it for this attempt's
+        pinnings = _pinnings(running, slot.scenario)
+        jvm, uncollected = self._to_collect(running, slot)
+        data, opens_s = k6.cell(slot.scenario, timing, self.plan.workers, running.base_url, self.plan.seed, time.time(), summary)
+        generators = [self._generate(data, name)]
+        reader = StatsReader(running.base_url, LADDER_STATS_S if slot.scenario.levels else STATS_S)
+        held = None
+        try:
+            if slot.scenario.held is not None:
+                generators.append(self._hold(slot, timing, running, opens_s, name))
+            window = self._watch(running, generators, reader, timing, opens_s, slot, jvm)
+            code = generators[0].exit_code if timing.whole else generators[0].wait(2 * timing.drain_s + 20)
+            if slot.scenario.held is not None:
+                generators[1].wait(HOLDER_END_S)
+                held = holder.outcome(self._report(name))
+        except holder.HoldError as error:
+            said = _in_one_line(generators[1].last_words(3))
+            return self._empty(slot, attempt, "failed", f"{error}{'; it said: ' + said if said else ''}")
+        finally:
+            reader.close()
+            for each in generators:
+                each.end(0.5)  # it has ended, or is too late, or the run was interrupted
+        lost = self._lost(running, slot.scenario)
+        if lost is not None:
+            return self._empty(slot, attempt, "failed", lost)
+        if pinnings is not None:
+            pinnings = _pinnings(running, slot.scenario, pinnings)
+        load = self._summary(summary, code)
+        if timing.whole and load is not None and load.whole_s:
+            window = window.until(opens_s + (load.ended_ms or 0.0) / 1000)
+            timing = timing.model_copy(update={"window_s": round(load.whole_s, 3)})
+        observation = replace(self._observation(slot, timing, running, window, load, -1 if code is None else code), held=held)
+        observation = replace(observation, uncollected=uncollected or window.uncollected)
+        judgement = judge(observation)
+        again = self._oha if slot.scenario.measured_again and judgement.may_be_more else None
+        figure = None if again is None else self._again(slot, timing, running, name, again)
+        cell = self._cell(slot, attempt, timing, window, observation, judgement, started_at, time.monotonic() - began, name)
+        short = self.plan.cut_short(slot.scenario)
+        told = [] if load is not None else [f"k6 said: {_in_one_line(generators[0].last_words(3)) or 'nothing'}"]
+        changes = {
+            "second": figure,
+            "pinnings": pinnings,
+            "reasons": [*cell.reasons, *told],
+            "doubts": [*cell.doubts, *running.doubts, *([short] if short else [])],
+        }
+        return cell.model_copy(update=changes)
+
+    def _to_collect(self, running: Running, slot: Slot) -> tuple[attach.Jvm | None, str | None]:
+        """A JVM whose memory is to be read on a ladder, listening; or why it cannot be asked for a full collection."""
+        if not slot.scenario.levels or not slot.contender.has_heap:
+            return None, None
+        if self.stage.runner != "native":
+            return None, "it runs in a container"
+        try:
+            return attach.Jvm(attach.java_of(running.process.tree())), None
+        except attach.AttachError as error:
+            return None, str(error)
+
+    def _again(self, slot: Slot, timing: Timing, running: Running, name: str, generator: oha.Generator) -> SecondFigure:
+        """The same load by oha, right after k6's. Never raises for what oha or the service does wrong: that is the figure's status."""
+
+        def none(status: Status, why: str) -> SecondFigure:
+            return SecondFigure(tool=generator.version, status=status, reasons=[why])
+
+        if generator.program is None:
+            return none("unsupported", generator.why_not)
+        scenario, raw = slot.scenario, f"oha/{name}.json"
+        report_file, log = self.journal.folder / raw, self.journal.folder / "logs" / f"oha-{name}.log"
+        report_file.unlink(missing_ok=True)  # of a sitting that was killed
+        reader = StatsReader(running.base_url)
+        try:
+            if scenario.writes:
+                self.stage.database.reset_books()
+            before = reader.now()
+            url, opens_s = running.base_url + scenario.path, time.time() + SECOND_BOOT_S + timing.settle_s
+            process = generator.start(url, scenario, timing, self.stage.placement.generator, report_file, log)
+            try:
+                counter = oha.Counter(reader.now, [opens_s + part * timing.window_s for part in (0.0, 0.5, 1.0)])
+                window = self._watch(running, [process], reader, timing, opens_s, slot)
+                code = process.wait(20)
+            finally:
+                process.end(0.5)
+            lost = self._lost(running, slot.scenario)
+            if lost is not None:
+                return none("failed", lost)
+            if code != 0:
+                return none("failed", f"oha {'did not end' if code is None else f'ended with {code}'}: {process.last_words()}")
+            after, edges = reader.now(), counter.counts()
+            report = second.parse(report_file.read_text(encoding="utf-8"))
+            inserted = self.stage.database.inserted() if scenario.writes else None
+        except (ProcessError, OSError, second.ReportError) as error:
+            return none("failed", str(error))
+        finally:
+            reader.close()
+        if before is None or after is None or len(edges) < 3:
+            return none("failed", "/stats did not answer at the window's edges: nobody counted the window's requests")
+        o = self._observation(slot, timing, running, window, second.load(report, edges, timing.window_s), 0)
+        expected = second.Expected(scenario.answer_status, scenario.body, scenario.vus, inserted)
+        return second.figure(generator.version, o, report, after.requests_total - before.requests_total, expected, raw)
+
+    def _report(self, name: str) -> Path:
+        return self.journal.folder / "k6" / f"{name}-held.json"
+
+    def _hold(self, slot: Slot, timing: Timing, running: Running, opens_s: float, name: str) -> Process:
+        """The connections that are held beside the load. Raises ProcessError."""
+        assert self._holder is not None
+        self._report(name).unlink(missing_ok=True)  # of a sitting that was killed
+        what = holder.order(slot.scenario, timing, running.base_url, opens_s, self._report(name))
+        log = self.journal.folder / "logs" / f"holder-{name}.log"
+        return holder.start(self._holder, what, self.stage.placement.generator, log)
+
+    def _watch(
+        self,
+        running: Running,
+        generators: Sequence[Process],
+        reader: StatsReader,
+        timing: Timing,
+        opens_s: float,
+        slot: Slot,
+        jvm: attach.Jvm | None = None,
+    ) -> Window:
+        meter = Meter(self.stage, running, generators)  # finding the processes takes milliseconds: not at the edge
+        times = [(opens_s + at_s, users) for at_s, users in reading_times(slot.scenario, timing)]
+        ladder = Ladder(reader, meter, times, slot.scenario.held is not None, opens_s, jvm)
+        before_switches = meter.switches_until(opens_s)
+        sleep_until(opens_s)
+        first = meter.open()
+        before = reader.later()
+        before_counters = self.stage.database.counters() if slot.scenario.statements else None
+        footprints = [meter.service_footprint()]
+        ladder.climb(opens_s + timing.window_s / 2)
+        sleep_until(opens_s + timing.window_s / 2)
+        middle = meter.edge()
+        footprints.append(meter.service_footprint())
+        connections = self.stage.database.connections(running.contender.id)
+        clients = established(running.port)
+        ladder.climb(opens_s + timing.window_s)
+        after_switches = None if timing.whole else meter.switches_until(opens_s + timing.window_s)
+        sleep_until(opens_s + timing.window_s)
+        edges = [] if not timing.whole else self._until_answered(generators[0], meter, slot.scenario)
+        last = edges.pop() if edges else meter.edge()
+        after = reader.later()
+        after_counters = self.stage.database.counters() if slot.scenario.statements else None
+        footprints.append(meter.service_footprint())
+        if timing.whole:  # nothing comes any more
+            after_switches = meter.switches_until(last.at_s)
+        executed = None
+        if before_counters is not None and after_counters is not None:
+            # Questions count one per statement, prepared or text, and none for a prepare or a ping, on MySQL and MariaDB alike.
+            executed = after_counters.questions - before_counters.questions
+        seen = tuple(footprints)
+        told, later = ladder.readings(), tuple(edges)
+        return Window(
+            first, middle, last, before(), after(), seen, connections, executed, meter.peak_mib, clients, told, ladder.uncollected, later,
+            _switched(before_switches, after_switches),
+        )  # fmt: skip
+
+    @staticmethod
+    def _until_answered(generator: Process, meter: Meter, scenario: Scenario) -> list[Edge]:
+        """The counters, again and again until the generator has ended: which of them were read at the last answer it tells afterwards."""
+        until = time.monotonic() + k6.whole_s(scenario) + k6.TIMEOUT_S
+        edges, began = [meter.edge()], time.monotonic()
+        while generator.wait(max(EDGE_EVERY_S, EDGE_EVERY * (time.monotonic() - began))) is None and time.monotonic() < until:
+            edges.append(meter.edge())
+        return edges
+
+    def _summary(self, file: Path, code: int | None) -> Load | None:
+        if code != 0:
+            return None
+        try:
+            return load_summary(json.loads(file.read_text(encoding="utf-8")))
+        except (OSError, ValueError, SummaryError):
+            return None
+
+    def _observation(self, slot: Slot, timing: Timing, running: Running, window: Window, load: Load | None, code: int) -> Observation:
+        placement, scenario = self.stage.placement, slot.scenario
+        used = window.used(None if timing.whole else timing.window_s)
+        roles = {"service": placement.service, "database": placement.database, "upstream": placement.upstream}
+        beside = frozenset({"generator", *(r for r, c in roles.items() if set(c) & set(placement.generator))})
+        return Observation(
+            model=scenario.model,
+            rate=scenario.rate_for(self.plan.workers),
+            vus=scenario.clients,
+            hold_s=scenario.hold_ms / 1000,
+            holds=scenario.holds,
+            statements=scenario.statements,
+            window_s=timing.window_s,
+            exit_code=code,
+            load=load,
+            cpu_s=used,
+            steal_s=window.last.steal_s - window.first.steal_s,
+            cores={
+                "service": len(placement.service),
+                "generator": len(placement.generator),
+                "database": len(placement.database),
+                "upstream": len(placement.upstream),
+                "machine": len(ALL_CORES),
+            },
+            shared=beside,
+            workers=int(running.runtime["workers"]),
+            pool=int(running.runtime["pool_size"]),
+            server_threads=running.runtime.get("settings", {}).get("server_threads"),
+            blocked_by=slot.contender.blocked_by,
+            waits_on_loop=slot.contender.waits_on_loop,
+            calls=scenario.calls,
+            call_threads=slot.contender.call_threads,
+            query_threads=slot.contender.query_threads(int(running.runtime["workers"])),
+            db_connections=window.connections,
+            executed=window.executed,
+            before=window.before,
+            after=window.after,
+            half_cpu_s=window.halves("service"),
+            database_known=self.stage.database.pid is not None,
+            rehearsal=self.plan.rounds < 2,
+            ladder=window.ladder,
+            tcp=window.tcp(),
+            clients=window.clients,
+            whole=timing.whole,
+        )
+
+    def _cell(
+        self,
+        slot: Slot,
+        attempt: int,
+        timing: Timing,
+        window: Window,
+        o: Observation,
+        judgement: Judgement,
+        started_at: str,
+        wall_s: float,
+        name: str,
+    ) -> Cell:
+        load = o.load
+        threads = max(count for _, count in window.footprints)
+        common: dict[str, Any] = {
+            "round": slot.round,
+            "attempt": attempt,
+            "contender": slot.contender.id,
+            "scenario": slot.scenario.id,
+            "profile": self.plan.profile,
+            "model": slot.scenario.model,
+            "status": judgement.status,
+            "reasons": judgement.reasons,
+            "doubts": judgement.doubts,
+            "limit": judgement.limit,
+            "started_at": started_at,
+            "wall_s": round(wall_s, 3),
+            "window_s": timing.window_s,
+            "rate": o.rate,
+            "vus": slot.scenario.vus,
+            "cpu_s": {role: round(seconds, 6) for role, seconds in o.cpu_s.items()},
+            "memory_peak_mib": round(window.peak_mib, 1),
+            "threads_peak": threads,
+            "whole": timing.whole,
+            "db_connections_peak": window.connections,
+            "statements": window.executed,
+            "checks": list(judgement.checks),
+            "raw": f"k6/{name}.json" if load is not None else None,
+        }
+        self.journal.samples(window.samples(slot))
+        if load is None or load.requests == 0:
+            return Cell(**common)
+        if slot.scenario.levels:
+            common |= {"ladder": list(window.ladder), "memory_slope": climb(window.ladder, o.server_threads).slope}
+        if (
+            slot.scenario.levels and slot.scenario.held is None
+        ):  # its load changes by design: rates, times and CPU over all of it mean nothing
+            return Cell(**common, requests=load.requests, failures=load.failures_all, dropped=load.dropped)
+        halves = window.halves("service")
+        # k6 numbers only the arrivals it started: after a drop the schedule is lost, and what is left is the request itself.
+        latency = load.service if o.model == "open" and load.dropped else load.latency
+        collected = any(reading.collected_s is not None for reading in window.ladder)  # the slowest requests are those that waited for it
+        return Cell(
+            **common,
+            requests=load.requests,
+            failures=load.failures_all,
+            dropped=load.dropped,
+            throughput_rps=round(load.requests / timing.window_s, 3),
+            latency_ms=Latency(
+                p50=_ms(latency.p50),
+                p90=_ms(latency.p90),
+                p99=_ms(latency.p99) if load.requests >= P99_REQUESTS and not load.dropped and not collected else None,
+                max=None if collected else _ms(latency.max),
+            ),
+            cpu_us_per_request={
+                role: round(o.cpu_s[role] / load.requests * 1e6, 2) if role != "database" or o.database_known else None
+                for role in ("service", "generator", "database", "upstream")
+            },
+            switches_per_request=None if window.switched is None else round(window.switched / load.requests, 4),
+            halves=[
+                Half(requests=half.count, p50_ms=_ms(half.p50), service_cpu_s=round(cpu, 6))
+                for half, cpu in zip(load.halves, halves, strict=True)
+            ],
+            still=[
+                Still(held=slot.scenario.levels[level], requests=found.count, p50_ms=_ms(found.p50), p90_ms=_ms(found.p90))
+                for level, found in sorted(load.still.items())
+            ],
+        )
+
+    def _empty(self, slot: Slot, attempt: int, status: str, why: str) -> Cell:
+        return Cell.model_validate(
+            {
+                "round": slot.round,
+                "attempt": attempt,
+                "contender": slot.contender.id,
+                "scenario": slot.scenario.id,
+                "profile": self.plan.profile,
+                "model": slot.scenario.model,
+                "status": status,
+                "reasons": [_in_one_line(why)],
+                "started_at": datetime.now(UTC).isoformat(timespec="seconds"),
+            }
+        )
+
+
+@dataclass(frozen=True)
+class Window:
+    """What was read while one window was open."""
+
+    first: Edge
+    middle: Edge
+    last: Edge
+    before: Stats | None
+    after: Stats | None
+    footprints: tuple[tuple[float, int], ...]
+    connections: int
+    executed: int | None
+    peak_mib: float
+    """The service's highest memory (PSS)."""
+    clients: int | None = None
+    """Established connections to the service's port in mid-window."""
+    ladder: tuple[Reading, ...] = ()
+    uncollected: str | None = None
+    later: tuple[Edge, ...] = ()
+    """Of a load that is measured as a whole: read between `middle` and `last`."""
+    switched: int | None = None
+    """Context switches of the service's threads."""
+
+    def until(self, at_s: float) -> Window:
+        """The same with the first edge from then on (epoch s) as its last one."""
+        return replace(self, last=next((edge for edge in self.later if edge.at_s >= at_s), self.last), later=())
+
+    def tcp(self) -> dict[str, int] | None:
+        """What the network namespace counted between the edges."""
+        first, last = self.first.tcp, self.last.tcp
+        return None if first is None or last is None else {name: last[name] - first[name] for name in first}
+
+    def used(self, window_s: float | None) -> dict[str, float]:
+        """CPU by role in the window (s): what was used between the edges, scaled from the time between them, which is milliseconds off.
+
+        None: as it is, of a load as a whole, which has no CPU to be used outside of it.
+        """
+        scale = 1.0 if window_s is None else window_s / (self.last.at_s - self.first.at_s)
+        used = {role: (self.last.cpu[role] - self.first.cpu[role]) * scale for role in self.first.cpu}
+        used["foreign"] = max(0.0, (self.last.busy_s - self.first.busy_s) * scale - sum(used.values()))
+        return used
+
+    def halves(self, role: str) -> tuple[float, float]:
+        return self.middle.cpu[role] - self.first.cpu[role], self.last.cpu[role] - self.middle.cpu[role]
+
+    def samples(self, slot: Slot) -> str:
+        """Lines of samples.csv."""
+        lines = [
+            f"{edge.at_s:.3f},{slot.round},{slot.contender.id},{slot.scenario.id},{pss:.1f},{threads},{edge.cpu['service']:.6f}\n"
+            for edge, (pss, threads) in zip((self.first, self.middle, self.last), self.footprints, strict=True)
+        ]
+        return "".join(lines)
+
+
+def _switched(before: Mapping[tuple[int, int], int] | None, after: Mapping[tuple[int, int], int] | None) -> int | None:
+    """Of the threads that are there in the end, those that came meanwhile among them."""
+    return None if before is None or after is None else sum(count - before.get(thread, 0) for thread, count in after.items())
+
+
+def _pinnings(running: Running, scenario: Scenario, before: int = 0) -> int | None:
+    """How often the runtime itself said that a virtual thread was pinned (C17), beyond `before`; None where it does not say.
+
+    Asked where a scenario is of an endpoint that few have, and outside of its load alone: recording begins with the first question.
+    """
+    if "/pinnings" not in running.contender.extra or endpoint(scenario.path) not in EXTRAS:
+        return None
+    with contextlib.suppress(httpx.HTTPError, KeyError, ValueError):
+        return int(HTTP.get(f"{running.base_url}/pinnings", timeout=PINNINGS_S).json()["pinnings_total"]) - before
+    return None
+
+
+def _in_one_line(words: str) -> str:
+    """What a program said, for a reason: one line, and not a page of it."""
+    return " ".join(words.split())[:1000]
+
+
+def _ms(value: float | None) -> float | None:
+    return None if value is None else round(value, 3)
+
+
+def upstream_file(root: Path) -> Path:
+    """Where the upstream is once it has been built."""
+    return root / ".tools" / "upstream"
+
+
+@contextlib.contextmanager
+def upstream(program: Path, cpus: tuple[int, ...], logs: Path, name: str = "upstream") -> Iterator[tuple[Program, str]]:
+    """The neutral program that fan-out calls (and, under another name, that stands in for a service), for the length of the block.
+
+    Raises ProcessError where it does not start.
+    """
+
+    def start(environment: Mapping[str, str]) -> Program:
+        return Process(name, [str(program)], logs / f"{name}.log", environment, cpus)
+
+    with answering(start, len(cpus)) as found:
+        yield found
+
+
+@contextlib.contextmanager
+def answering(start: Callable[[Mapping[str, str]], Program], cores: int) -> Iterator[tuple[Program, str]]:
+    """The upstream that `start` makes with these settings, from the moment it answers. Raises ProcessError."""
+    port = free_port()
+    process = start({"HOST": "127.0.0.1", "PORT": str(port), "GOMAXPROCS": str(cores)})
+    try:
+        until = time.monotonic() + 10
+        while True:
+            with contextlib.suppress(httpx.HTTPError):
+                if HTTP.get(f"http://127.0.0.1:{port}/hello", timeout=1).status_code == 200:
+                    break
+            if process.exit_code is not None:
+                raise ProcessError(f"the {process.name} did not start: {process.last_words()}")
+            if time.monotonic() > until:
+                raise ProcessError(f"the {process.name} runs and does not answer on 127.0.0.1:{port}: {process.last_words()}")
+            time.sleep(0.02)
+        yield process, f"http://127.0.0.1:{port}"
+    finally:
+        process.end(2)

@@ -1,0 +1,425 @@
+"""The words of claims.toml and of claims.json, as frozen values. Pure: what they mean is decided in analyse/claims.py."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field, model_validator
+
+from nsb.registry.model import METRIC_UNITS, Frozen, Limit, Metric, Profile
+
+SCHEMA = 1
+"""The version of claims.json."""
+
+Verdict = Literal["SUPPORTED", "REFUTED", "UNDECIDED", "NOT_MEASURED"]
+Reason = Literal[
+    "too_few_rounds", "no_twin", "twin_failed", "straddles", "unsteady",
+    "generator_bound", "database_bound", "load_bound", "not_sustained", "noisy_machine", "invalid",
+    "needs_1cpu", "needs_ncpu", "no_contender", "no_scenario", "no_figure", "no_code",
+]  # fmt: skip
+"""Why a part is UNDECIDED or, the last six, NOT_MEASURED."""
+
+_NAME = r"^[a-z0-9]+(-[a-z0-9]+)*$"
+Name = Annotated[str, Field(pattern=_NAME)]
+Names = Annotated[list[Name], Field(min_length=1)]
+
+
+class Said(Frozen):
+    """A sentence in both languages of the readers."""
+
+    en: str = Field(min_length=1)
+    ko: str = Field(min_length=1)
+
+
+# --- claims.toml -----------------------------------------------------------------------------------------------------
+
+
+class Difference(Said):
+    """What is another thing where the project repeats an article's load."""
+
+    of: Name | None = None
+    """The load that it is told of; all of them where it names none."""
+
+
+class Article(Frozen):
+    """Where claims come from."""
+
+    id: str = Field(pattern=r"^[A-Z]$")
+    title: Said
+    setup: Said
+    """What they measured on and how."""
+    differs: list[Difference] = []
+    """What may explain another figure."""
+
+
+class Ours(Frozen):
+    """What of a run that repeats an article's load stands beside a figure of the article."""
+
+    scenario: Name
+    contender: Name
+    metric: Metric
+    other: Name | None = None
+    """The figure is contender ÷ other, round by round."""
+
+    def scale(self, unit: str) -> float | None:
+        """By what the metric is multiplied to be in the article's unit; None where that cannot be."""
+        if self.other is not None:
+            return 1.0 if unit == "×" else None
+        own = METRIC_UNITS[self.metric].split(" ")[-1]
+        return 1.0 if own == unit else 0.001 if (own, unit) == ("ms", "s") else None
+
+    def told_in(self, unit: str) -> None:
+        """Raises ValueError where it cannot be."""
+        if self.scale(unit) is None:
+            raise ValueError(f"{self.metric} cannot be told in {unit}")
+
+
+class Reported(Frozen):
+    """A figure that the article itself gives, to be shown beside ours."""
+
+    what: Said
+    value: float
+    unit: str
+    """As it is printed: requests/s, ms, MiB, threads, ×."""
+    ours: Ours | None = None
+
+    @model_validator(mode="after")
+    def _same_unit(self) -> Reported:
+        if self.ours is not None:
+            self.ours.told_in(self.unit)
+        return self
+
+
+class Beside(Frozen):
+    """A figure of ours under an article's load that the article does not have: what its own figures are to be compared with."""
+
+    what: Said
+    unit: str
+    ours: Ours
+
+    @model_validator(mode="after")
+    def _same_unit(self) -> Beside:
+        self.ours.told_in(self.unit)
+        return self
+
+
+class RatioRule(Frozen):
+    """contender ÷ other, round by round, in one figure of one scenario.
+
+    ratio_at_least is supported where the adjusted interval lies wholly above `ratio`, refuted where wholly below; ratio_at_most mirrors it.
+    """
+
+    rule: Literal["ratio_at_least", "ratio_at_most"]
+    scenario: Name
+    metric: Metric
+    contender: Name
+    other: Name
+    ratio: float = Field(gt=0)
+
+
+class MarginRule(Frozen):
+    """Every pair of `contenders` is equal: its 90 % interval lies inside ±margin; refuted where an adjusted one lies wholly outside."""
+
+    rule: Literal["within_margin"]
+    scenario: Name
+    metric: Metric
+    contenders: Annotated[list[Name], Field(min_length=2)]
+    margin: float | None = Field(default=None, gt=0)
+    """0.10 for ±10 %, or ms where latency is compared in ms; None: the judge's own (judge.MARGINS)."""
+
+
+class FigureRule(Frozen):
+    """One figure of each contender beside a value: at least, at most, or equal within the margin (90 % interval inside, as for pairs)."""
+
+    rule: Literal["figure_at_least", "figure_at_most", "figure_equals"]
+    scenario: Name
+    metric: Metric
+    contenders: Names
+    value: float = Field(gt=0)
+    """In the unit of the metric (model.METRIC_UNITS)."""
+    margin: float = Field(default=0.10, gt=0)
+    """A share; for figure_equals alone."""
+
+
+class CapRule(Frozen):
+    """Throughput of a closed scenario equals servers ÷ hold, the servers being what `cap` names, and the cells name it as their limit.
+
+    The servers are read from the run: threads and pool from /runtime, carriers and loops from the workers.
+    """
+
+    rule: Literal["cap_equals"]
+    scenario: Name
+    contenders: Names
+    cap: Literal["threads", "pool", "carriers", "loop"]
+    margin: float = Field(default=0.10, gt=0)
+
+
+class LimitRule(Frozen):
+    """What held the contenders back: `limit` in nearly every round that counts (5 of 6); refuted where in hardly any (1 of 6)."""
+
+    rule: Literal["limited_by"]
+    scenario: Name
+    contenders: Names
+    limit: Limit
+
+
+class SlopeRule(Frozen):
+    """Memory per request in flight grows by more for contender than for other: the difference of the slopes by round (KiB), above `kib`."""
+
+    rule: Literal["slope_greater"]
+    scenario: Name
+    contender: Name
+    other: Name
+    kib: float = Field(default=0.0, ge=0)
+
+
+class CodeRule(Frozen):
+    """Size of the code of contender's service ÷ that of other's, counted by one tool for all languages; exact, so without rounds."""
+
+    rule: Literal["code_at_least", "code_at_most"]
+    measure: Literal["lines", "complexity", "functions"]
+    contender: Name
+    other: Name
+    ratio: float = Field(gt=0)
+
+
+class SameCodeRule(Frozen):
+    """Both contenders run the same build and differ by settings alone."""
+
+    rule: Literal["same_code"]
+    contender: Name
+    other: Name
+
+
+class ArithmeticRule(Frozen):
+    """What the article says beside what its own figures come to: product of `over` ÷ product of `under`, against `said` within `margin`."""
+
+    rule: Literal["arithmetic"]
+    over: Annotated[list[float], Field(min_length=1)]
+    under: Annotated[list[Annotated[float, Field(gt=0)]], Field(min_length=1)]
+    said: float = Field(gt=0)
+    margin: float = Field(default=0.10, gt=0)
+
+
+class NoWinnerRule(Frozen):
+    """For every contender there is a criterion (a scenario's figure, or a resource) in which another one is better.
+
+    Refuted where one contender is best or equal in all of them (analyse/dominance.py).
+    """
+
+    rule: Literal["no_single_winner"]
+
+
+Rule = Annotated[
+    RatioRule | MarginRule | FigureRule | CapRule | LimitRule | SlopeRule | CodeRule | SameCodeRule | ArithmeticRule | NoWinnerRule,
+    Field(discriminator="rule"),
+]
+
+
+MeasuredRule = RatioRule | MarginRule | FigureRule | CapRule | LimitRule | SlopeRule
+"""Rules about one scenario of a run."""
+
+
+def contenders_of(rule: Rule) -> list[str]:
+    """That the rule names, in its order."""
+    sides = [getattr(rule, side) for side in ("contender", "other") if hasattr(rule, side)]
+    return [*sides, *getattr(rule, "contenders", [])]
+
+
+class Aside(Frozen):
+    """Something beside the claim that data may show. It decides nothing."""
+
+    said: Said
+    parts: Annotated[list[Rule], Field(min_length=1)]
+    profile: Profile | None = None
+    """As of a claim, whose own says nothing of its asides: they may ask what every run can tell."""
+
+
+class Claim(Frozen):
+    """One claim of an article. All `parts` together decide it."""
+
+    id: str = Field(pattern=r"^[A-Z]\d+$")
+    article: str = Field(pattern=r"^[A-Z]$")
+    said: Said
+    parts: Annotated[list[Rule], Field(min_length=1)]
+    instead: list[Aside] = []
+    """Other reasons than the article's: each is told only where its own parts are SUPPORTED by the run."""
+    also: list[Aside] = []
+    """Related questions, each told with its verdict."""
+    reported: list[Reported] = []
+    beside: list[Beside] = []
+    least_rounds: int = Field(default=5, ge=5)
+    profile: Profile | None = None
+    """In whose runs alone its parts can be measured; code and arithmetic are the same in all of them."""
+
+    @model_validator(mode="after")
+    def _belongs(self) -> Claim:
+        if not self.id.startswith(self.article):
+            raise ValueError(f"id must begin with the article's letter {self.article}")
+        return self
+
+    @property
+    def rules(self) -> list[tuple[Rule, Profile | None]]:
+        """Of the claim and all its asides, with the profile that alone can tell."""
+        asides = [(rule, aside.profile) for aside in (*self.instead, *self.also) for rule in aside.parts]
+        return [*((rule, self.profile) for rule in self.parts), *asides]
+
+
+class Claims(Frozen):
+    """claims.toml as a whole."""
+
+    articles: dict[str, Article]
+    claims: dict[str, Claim]
+    awaited_contenders: list[Name] = []
+    """Named by claims, not in the registry yet."""
+    awaited_scenarios: list[Name] = []
+
+
+# --- claims.json -----------------------------------------------------------------------------------------------------
+
+
+class Row(Frozen):
+    """What one contender came to in the figure that a part uses."""
+
+    contender: str
+    value: float | None
+    """Geometric mean over the rounds that are valid (of slopes of memory the plain mean); None below two: no number without spread."""
+    low: float | None
+    """95 % t interval."""
+    high: float | None
+    rounds: int
+    """Valid ones."""
+    censored: int
+    """Rounds that gave a bound only."""
+    limits: dict[str, int]
+    """What held it back → in how many rounds that count."""
+    doubts: int
+    """Rounds that count and have a doubt."""
+
+
+class Comparison(Frozen):
+    """One comparison of a part: contender to other, or to a value. Value and bounds as ratio, ms or KiB, as `unit` says."""
+
+    contender: str
+    other: str | None
+    unit: Literal["ratio", "ms", "KiB"]
+    verdict: Verdict
+    reason: Reason | None
+    rounds: int
+    value: float | None
+    """None where its rounds give no interval: no number without spread."""
+    low: float | None
+    high: float | None
+    level: float
+    """Of low to high: what Holm's procedure left to this comparison; 0.90 where equality is asked and was shown or missed."""
+    bound: Literal["at_least", "at_most"] | None = None
+    """Where one side's answers per second are a lower bound in some round: what its value, low and high are of the true ratio."""
+    border: float | None
+    """What the value is held against, in the same unit."""
+    agree: float | None
+    """Share of rounds on the side of the mean, or within the margin."""
+    sign_holds: bool | None
+    """Whether the mean stays on its side whichever round is left out."""
+    rounds_needed: int | None
+    gate_low: float | None
+    """The twin's own 95 % interval in this figure."""
+    gate_high: float | None
+
+
+class Judged(Frozen):
+    """A part with its verdict, the comparisons and the rows that it used."""
+
+    rule: Rule
+    verdict: Verdict
+    reason: Reason | None
+    missing: list[str] = []
+    """Contenders, scenarios, files or the profile that it would need."""
+    comparisons: list[Comparison] = []
+    rows: list[Row] = []
+    computed: float | None = None
+    """What an arithmetic comes to, or a ratio of counts of code, or the cap (requests/s)."""
+
+
+class JudgedAside(Frozen):
+    said: Said
+    verdict: Verdict
+    parts: list[Judged]
+
+
+class JudgedClaim(Frozen):
+    id: str
+    article: str
+    said: Said
+    verdict: Verdict
+    reason: Reason | None
+    """Of the first part that decides it."""
+    rounds_needed: int | None
+    parts: list[Judged]
+    instead: list[JudgedAside]
+    """Only those that the run supports."""
+    also: list[JudgedAside]
+    reported: list[Reported]
+
+
+class Scope(Frozen):
+    """For what the verdicts hold."""
+
+    machine: str
+    cores: int
+    profile: str
+    tier: str
+    rounds: int
+    runner: str
+    database: str
+    started_at: str
+    commit: str
+    seed: int
+    versions: dict[str, str]
+    """Contender → runtime, framework and driver with their versions."""
+
+
+class Judgement(Frozen):
+    """claims.json."""
+
+    schema_: int = Field(default=SCHEMA, alias="schema")
+    scope: Scope
+    claims: list[JudgedClaim]
+
+
+# --- which is best at what ---------------------------------------------------------------------------------------------
+
+
+class Criterion(Frozen):
+    """Something by which contenders are ranked; less is better but for throughput."""
+
+    id: str
+    """`scenario metric`, or the name of a resource."""
+    scenario: str | None
+    metric: str
+    unit: str
+    better: Literal["less", "more"]
+    values: dict[str, float | None]
+    """Contender → its value; None where it has none that counts."""
+    intervals: dict[str, tuple[float, float]] = {}
+    """Contender → the 95 % t interval of its value over the rounds; empty where it is exact."""
+    best: list[str]
+    """Those than which none is better: ties stay ties."""
+    unsustained: list[str] = []
+    """Those that could not sustain the offered rate: worse than all that could."""
+    exact: bool = False
+    """Counted, not measured: without noise."""
+    reason: Reason | None = None
+    """Why no two of them could be compared; None where some could."""
+
+
+class Dominance(Frozen):
+    """Who is better at what, within the intervals."""
+
+    contenders: list[str]
+    criteria: list[Criterion]
+    better: dict[str, dict[str, list[str]]]
+    """a → b → the criteria in which a is better than b by the adjusted interval."""
+    compared: dict[str, dict[str, list[str]]] = {}
+    """a → b → the criteria in which the two could be compared. Where neither is better there they are tied; all others are unknown."""
+    front: list[str]
+    """Those that no other dominates: none is better somewhere and, as far as is known, worse nowhere."""

@@ -1,0 +1,369 @@
+"""What a run will do, in which order, and how long it takes. Pure: the same seed gives the same plan."""
+
+from __future__ import annotations
+
+import math
+import random
+import statistics
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+from nsb.analyse import preflight
+from nsb.registry.claims import Claims, MeasuredRule, contenders_of
+from nsb.registry.model import Cell, Contender, Profile, Registry, Scenario, Tier, Timing, timing, twin_id
+
+START_S, JVM_START_S = 0.5, 9.0
+"""From the start of a contender until it is ready and its pool is open (s): half of a JVM's is the pool, opened by cold code."""
+WARM_HELLO_RPS, WARM_RPS, JVM_WARM_RPS, WARM_BOOT_S = 12_000, 4500, 3000, 1.5
+"""Requests of the warm-up answered in a second: of the plain string, of the others, of those by a JVM; and k6's own start (s). From the
+starts of the reference runs: within a half for most, far below for a driver that pins (20 to 30 s for 20,000 requests)."""
+JVM_COLD_S, JVM_COLD_REQUESTS = 4.0, 20_000
+"""What a JVM's first requests take longer, since it compiles meanwhile (s), and how many these are."""
+CALL_SHARE = 0.12
+"""What a call to the upstream adds to a request of the warm-up: 100 of them make it take thirteen times as long."""
+CONFORMANCE_S, JVM_CONFORMANCE_S = 20.0, 60.0
+"""The contract against one contender (s), which is started several times for it; a pass is remembered for the build."""
+PRELUDE_S = 8.0
+"""Database, upstream and the facts of the machine (s)."""
+BESIDE_MIB = 1024
+"""What the database, k6 and the harness may need beside the contenders."""
+MEMORY_SHARE = 0.8
+"""Of the available memory at the most: what has been swapped or squeezed out is not measured."""
+SPARE_FILES = 500
+"""What a service has open besides the connections that it holds: its pool, its upstream, its jars."""
+
+Order = Literal["scenario", "contender"]
+
+
+@dataclass(frozen=True)
+class Slot:
+    """One cell to come: a contender under a scenario in a round."""
+
+    round: int
+    contender: Contender
+    scenario: Scenario
+
+    @property
+    def key(self) -> tuple[int, str, str]:
+        return self.round, self.scenario.id, self.contender.id
+
+
+@dataclass(frozen=True)
+class Plan:
+    tier_name: str
+    tier: Tier
+    profile: Profile
+    workers: int
+    rounds: int
+    seed: int
+    contenders: tuple[Contender, ...]
+    scenarios: tuple[Scenario, ...]
+    rows: tuple[tuple[str, ...], ...]
+    """The order of the contenders, by round: a drawn row, then the same row reversed."""
+    order: Order = "scenario"
+    """scenario: all contenders run, and take turns under each scenario. contender: one runs at a time, under all scenarios."""
+    order_why: str = ""
+    """Why it is not the usual order."""
+    asked: Mapping[str, Collection[str]] | None = None
+    """Scenario → the contenders that it is asked of, where a tier asks by claims; None: of all."""
+    articles: tuple[str, ...] = ()
+    """Whose claims it asks by."""
+    cut: Mapping[str, int] = field(default_factory=dict)
+    """Scenario → connections that it wants to hold at the most, where the open files allowed end its levels earlier."""
+
+    def timing(self, scenario: Scenario) -> Timing:
+        return timing(scenario, self.tier)
+
+    def cell_s(self, contender: Contender, scenario: Scenario) -> float:
+        """What a cell is announced to take (s); one that its contender cannot run takes none."""
+        return self.timing(scenario).total_s + scenario.load_s(contender) if contender.why_not(scenario) is None else 0.0
+
+    def asks(self, contender: Contender, scenario: Scenario) -> bool:
+        """Whether there is a cell of them: a copy is asked what its original is asked."""
+        named = None if self.asked is None else self.asked.get(scenario.id)
+        return contender.is_asked(scenario) and (named is None or contender.id in named or contender.copy_of in named)
+
+    def groups(self, round_: int) -> list[tuple[str, ...]]:
+        """The contenders of a round that run at the same time."""
+        row = self.rows[round_ - 1]
+        return [row] if self.order == "scenario" else [(name,) for name in row]
+
+    @property
+    def all_groups(self) -> list[tuple[int, tuple[str, ...]]]:
+        """(round, group) in their order."""
+        return [(round_, group) for round_ in range(1, self.rounds + 1) for group in self.groups(round_)]
+
+    def slots(self, round_: int) -> Iterator[Slot]:
+        """The cells of a round, group by group, and in a group scenario by scenario, all contenders of one scenario back to back."""
+        by_id = {contender.id: contender for contender in self.contenders}
+        for group in self.groups(round_):
+            for scenario in in_turn(self.scenarios):
+                for name in group:
+                    if self.asks(by_id[name], scenario):
+                        yield Slot(round_, by_id[name], scenario)
+
+    @property
+    def controls(self) -> dict[str, dict[str, str]]:
+        """Contenders that are compared with their original instead of having a column: id → kind (twin, plant), of, worsens (plants)."""
+        return {
+            c.id: {"kind": "plant", "of": c.plant.of, "worsens": c.plant.worsens} if c.plant else {"kind": "twin", "of": c.twin_of or ""}
+            for c in self.contenders
+            if c.copy_of is not None
+        }
+
+    def only(self, names: Collection[str], order: tuple[Order, str] | None = None) -> Plan:
+        """The same with these contenders alone, which take their turns as if nobody else had been asked."""
+        there = [contender for contender in self.contenders if contender.id in names]
+        placed, why = order or (self.order, self.order_why)
+        turns = rows([contender.id for contender in there], self.rounds, self.seed)
+        return replace(self, contenders=tuple(there), rows=turns, order=placed, order_why=why)
+
+    def largest(self, contender: Contender) -> Contender:
+        """The contender with the largest heap that a scenario asks of it."""
+        heaps = [scenario.heap_mib for scenario in self.scenarios if scenario.heap_mib is not None and self.asks(contender, scenario)]
+        return contender.with_heap(max([contender.heap_mib, *heaps]))
+
+    @property
+    def together_mib(self) -> int:
+        """Memory set aside for the contenders that run at the same time."""
+        needs = [self.largest(contender).reserve_mib(self.workers) for contender in self.contenders]
+        return sum(needs) if self.order == "scenario" else max(needs)
+
+    def cut_short(self, scenario: Scenario) -> str | None:
+        """Why a scenario holds fewer connections than it is meant to; None where it does not."""
+        wanted = self.cut.get(scenario.id)
+        if wanted is None:
+            return None
+        fewer = f"up to {scenario.levels[-1]:,} connections of {wanted:,}"
+        return f"{fewer}: more open files are not allowed here (ulimit -Hn {files_for(wanted)} for all)"
+
+    @property
+    def left_out(self) -> list[tuple[str, str, tuple[str, ...]]]:
+        """(scenario, why, contenders): who cannot run what. These cells take no time and are in the journal as unsupported."""
+        found: dict[tuple[str, str], list[str]] = {}
+        for scenario in self.scenarios:
+            for contender in self.contenders:
+                why = contender.why_not(scenario)
+                if why is not None and self.asks(contender, scenario):
+                    found.setdefault((scenario.id, why), []).append(contender.id)
+        return [(scenario, why, tuple(names)) for (scenario, why), names in found.items()]
+
+    @property
+    def pairs(self) -> list[tuple[Contender, Scenario]]:
+        """Who is asked what, in each round."""
+        return [(contender, scenario) for scenario in self.scenarios for contender in self.contenders if self.asks(contender, scenario)]
+
+    @property
+    def cells(self) -> int:
+        return self.rounds * len(self.pairs)
+
+    def asked_of(self, contender: Contender) -> list[Scenario]:
+        """What it is warmed with and measured by."""
+        return [each for each in self.scenarios if self.asks(contender, each) and contender.why_not(each) is None]
+
+    def start_s(self, contender: Contender) -> float:
+        """A fresh process and its warm-up (s)."""
+        jvm, requests = contender.has_heap, self.tier.warm_requests
+        rate = JVM_WARM_RPS if jvm else WARM_RPS
+        each = [1 / WARM_HELLO_RPS if s.is_plain else (1 + CALL_SHARE * s.upstream_calls) / rate for s in self.asked_of(contender)]
+        cold_s = JVM_COLD_S * min(1.0, requests / JVM_COLD_REQUESTS) if jvm else 0.0
+        warm_s = cold_s + requests * statistics.fmean(each or [0.0])
+        return (JVM_START_S if jvm else START_S) + WARM_BOOT_S + min(warm_s, self.tier.warm_cap_s)
+
+    def starts(self, contender: Contender) -> int:
+        """Fresh processes in a round: besides the first for a ladder after other loads, for another heap, and after one that is spent."""
+        count, heap_mib, used = 0, 0, False  # a heap of 0: none is there
+        for scenario in in_turn(self.asked_of(contender)):
+            wanted = contender.with_heap(scenario.heap_mib).heap_mib
+            if needs_fresh(scenario, used, heap_mib, wanted):
+                count, heap_mib = count + 1, wanted
+            used = True
+            if spent(contender, scenario):
+                heap_mib, used = 0, False
+        return max(1, count)
+
+    def group_start_s(self, names: Collection[str]) -> float:
+        """Fresh processes and an equal warm-up for these contenders in a round, and for each time that one must be started again (s)."""
+        return sum(self.start_s(each) * self.starts(each) for each in self.contenders if each.id in names)
+
+    @property
+    def measuring_s(self) -> float:
+        """All rounds, without retries (s)."""
+        return left_s(self, ())
+
+    @property
+    def to_check(self) -> list[Contender]:
+        """Whom the contract is asked of: a twin is its original once more."""
+        there = {contender.id for contender in self.contenders}
+        return [contender for contender in self.contenders if contender.twin_of not in there]
+
+    def seconds(self, unchecked: Collection[Contender] = ()) -> float:
+        """The announced wall time after the build, without retries (s), where the contract is asked of the unchecked first."""
+        return PRELUDE_S + sum(map(conformance_s, unchecked)) + preflight.expected_s(self.rounds < 2) + self.measuring_s
+
+
+def in_turn(scenarios: Iterable[Scenario]) -> list[Scenario]:
+    """Ladders come first: a process that has borne a larger load keeps the memory it touched, and would show no growth. Those with a heap
+    of their own come last: a JVM is started again for it."""
+    return sorted(scenarios, key=lambda each: (not each.levels, each.heap_mib or 0))
+
+
+def needs_fresh(scenario: Scenario, used: bool, heap_mib: int, wanted_mib: int) -> bool:
+    """Whether a cell needs a fresh process: memory that an earlier load has touched would hide what a ladder needs, and a heap is set at
+    the start."""
+    return (used and bool(scenario.levels)) or heap_mib != wanted_mib
+
+
+def spent(contender: Contender, scenario: Scenario) -> bool:
+    """Whether a process is of no use to other cells after this one: connections that were held may be there yet though their clients have
+    left, and a JVM on a ladder was told to keep no more heap than what lives in it."""
+    return scenario.held is not None or (bool(scenario.levels) and contender.has_heap)
+
+
+def conformance_s(contender: Contender) -> float:
+    """What the contract against it is announced to take (s)."""
+    return JVM_CONFORMANCE_S if contender.has_heap else CONFORMANCE_S
+
+
+def make(
+    registry: Registry,
+    tier: str,
+    contenders: Sequence[str],
+    scenarios: Sequence[str],
+    profile: Profile,
+    workers: int,
+    seed: int,
+    rounds: int | None = None,
+    asked: Mapping[str, Collection[str]] | None = None,
+    articles: Sequence[str] = (),
+    nofile: int | None = None,
+) -> Plan:
+    """A plan from ids that the registry knows; `rounds` overrides the tier's number, `asked` is what by_claims() says, `nofile` is how many
+    open files are allowed."""
+    count = rounds or registry.tiers[tier].rounds
+    wanted = [registry.scenarios[name] for name in scenarios]
+    held = wanted if nofile is None else [within(scenario, nofile) for scenario in wanted]
+    return Plan(
+        tier_name=tier,
+        tier=registry.tiers[tier],
+        profile=profile,
+        workers=workers,
+        rounds=count,
+        seed=seed,
+        contenders=tuple(registry.contenders[name] for name in contenders),
+        scenarios=tuple(held),
+        rows=rows(contenders, count, seed),
+        asked=asked,
+        articles=tuple(articles),
+        cut={whole.id: whole.levels[-1] for whole, left in zip(wanted, held, strict=True) if left.levels != whole.levels},
+    )
+
+
+def files_for(connections: int) -> int:
+    """Open files that a service needs to hold so many connections."""
+    return connections + SPARE_FILES
+
+
+def within(scenario: Scenario, nofile: int) -> Scenario:
+    """The scenario without the levels for which too few open files are allowed; as it is where less than two would be left: its cells say
+    why it has no figure."""
+    if scenario.held is None:
+        return scenario
+    fitting = [level for level in scenario.levels if files_for(level) <= nofile]
+    return scenario.model_copy(update={"levels": fitting}) if len(fitting) > 1 else scenario
+
+
+def by_claims(
+    claims: Claims, registry: Registry, articles: Collection[str], profile: Profile, twinned: Collection[str] | None = None
+) -> dict[str, list[str]]:
+    """Scenario → contenders, both in the registry's order: what the claims of those articles and their asides name, with the contenders
+    whose twins say what noise is (None: the one that contenders.toml marks); and the articles' own loads, each with the contenders that
+    it is for."""
+    control = [name for name, contender in registry.contenders.items() if contender.twinned] if twinned is None else twinned
+    found: dict[str, set[str]] = {name: set() for name in registry.scenarios}
+    for claim in claims.claims.values():
+        for rule, only in claim.rules if claim.article in articles else []:
+            if isinstance(rule, MeasuredRule) and only in (None, profile) and rule.scenario in found:
+                found[rule.scenario] |= {*contenders_of(rule), *control}
+    for scenario in registry.scenarios.values():
+        if scenario.article in articles:
+            found[scenario.id] |= set(scenario.contenders)
+    return {scenario: [name for name in registry.contenders if name in names] for scenario, names in found.items() if names}
+
+
+def missing(plan: Plan, already: Iterable[Cell]) -> list[tuple[Slot, int]]:
+    """What is still to be measured, in the plan's order, each with the number of its next attempt.
+
+    A cell is there when it counts or when its contender cannot run it; an invalid or failed one is measured again.
+    """
+    there: set[tuple[int, str, str]] = set()
+    attempts: dict[tuple[int, str, str], int] = {}
+    for cell in already:
+        key = cell.round, cell.scenario, cell.contender
+        attempts[key] = max(cell.attempt, attempts.get(key, 0))
+        if cell.counts or cell.status == "unsupported":
+            there.add(key)
+    slots = [slot for round_ in range(1, plan.rounds + 1) for slot in plan.slots(round_)]
+    return [(slot, attempts.get(slot.key, 0) + 1) for slot in slots if slot.key not in there]
+
+
+def left_s(plan: Plan, already: Iterable[Cell]) -> float:
+    """What is still to be measured, with the starts that it needs, without retries (s)."""
+    todo = [slot for slot, _ in missing(plan, already)]
+    started = {(slot.round, slot.contender.id) for slot in todo}
+    groups = [group for round_, group in plan.all_groups if any((round_, name) in started for name in group)]
+    return sum(plan.cell_s(slot.contender, slot.scenario) for slot in todo) + sum(map(plan.group_start_s, groups))
+
+
+def with_twins(contenders: Sequence[str], registry: Registry, asked: Sequence[str] | None) -> list[str]:
+    """The ids with the twins of those asked for; by None with the twin that every run has: of the contender that contenders.toml marks
+    `twinned`, else of the first.
+
+    Raises KeyError with the first one asked for that is not in the run.
+    """
+    names = list(contenders)
+    originals = [name for name in names if registry.contenders[name].copy_of is None]
+    if asked is None:
+        marked = [name for name in originals if registry.contenders[name].twinned]
+        asked = [] if any(registry.contenders[name].twin_of for name in names) else (marked or originals)[:1]
+    for name in asked:
+        if name not in originals:
+            raise KeyError(name)
+    return list(dict.fromkeys([*names, *map(twin_id, asked)]))
+
+
+def order_for(asked: str, contenders: Sequence[Contender], workers: int, available_mib: float | None) -> tuple[Order, str]:
+    """The order of the cells, and why it is not the usual one, or that it may not go well; `asked` is auto, scenario or contender.
+
+    All contenders at once (twin included) with what runs beside them must fit into a share of the available memory (MiB; None:
+    unknown, then it is not asked). Raises ValueError where not even the largest one fits.
+    """
+    need = {contender.id: contender.reserve_mib(workers) for contender in contenders}
+    together, largest = sum(need.values()) + BESIDE_MIB, max(need, key=lambda name: need[name])
+    room = math.inf if available_mib is None else MEMORY_SHARE * available_mib
+    says = f"{room / 1024:.1f} GiB ({MEMORY_SHARE:.0%} of what is available)"
+    if need[largest] + BESIDE_MIB > room:
+        raise ValueError(
+            f"{largest} needs about {(need[largest] + BESIDE_MIB) / 1024:.1f} GiB with database and k6, and there are {says}: "
+            "free memory, or leave it out by --contenders"
+        )
+    short = (
+        f"{len(need)} contenders need about {together / 1024:.1f} GiB with database and k6, and there are {says}" if together > room else ""
+    )
+    if asked == "scenario":
+        return "scenario", f"All at once because --order scenario asks for it: {short}." if short else ""
+    if asked == "contender":
+        return "contender", f"Contender by contender because {short or 'that is asked for'}."
+    return ("contender", f"Contender by contender because memory is short: {short}.") if short else ("scenario", "")
+
+
+def rows(names: Sequence[str], rounds: int, seed: int) -> tuple[tuple[str, ...], ...]:
+    """A row drawn with the seed and, in the next round, the same row reversed: over two rounds all have one mean position."""
+    draw = random.Random(seed)
+    result: list[tuple[str, ...]] = []
+    while len(result) < rounds:
+        row = list(names)
+        draw.shuffle(row)
+        result += [tuple(row), tuple(reversed(row))]
+    return tuple(result[:rounds])

@@ -1,0 +1,187 @@
+"""report.html: a run in one file that works offline, in English and Korean, light and dark. Pure.
+
+The words are in messages.py, the shape in page/page.html.j2, the looks in page/style.css, what moves in page/page.js. Both languages
+stand in the page and CSS shows one of them, so that it can be read without scripts too. A Content-Security-Policy names the hashes
+of the page's own scripts: nothing else runs, and nothing is fetched.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+
+from nsb.analyse import controls
+from nsb.analyse import dominance as ranking
+from nsb.analyse.code import Code
+from nsb.analyse.controls import Control
+from nsb.analyse.starts import Start
+from nsb.analyse.table import Table
+from nsb.registry.claims import Article, Dominance, Judgement, Verdict
+from nsb.registry.model import Cell
+from nsb.render import claims as verdicts
+from nsb.render import controls as control_words
+from nsb.render import html_claims, html_strips, html_table, html_words, idle, messages, switches, words
+from nsb.render.blog import again
+from nsb.render.charts import Chart
+from nsb.render.html_data import data
+from nsb.render.html_words import text
+
+FOLDER = Path(__file__).parent / "page"
+VERDICTS: tuple[Verdict, ...] = ("SUPPORTED", "REFUTED", "UNDECIDED", "NOT_MEASURED")
+
+
+def page(
+    table: Table,
+    run: Mapping[str, Any],
+    cells: Sequence[Cell],
+    starts: Sequence[Start],
+    judgement: Judgement,
+    dominance: Dominance,
+    code: Code | None,
+    charts: Sequence[Chart],
+    bundle: str,
+    articles: Mapping[str, Article] | None = None,
+) -> str:
+    """The whole file. `bundle` is the JavaScript that draws charts; `articles` gives them a title where the claims are at hand."""
+    script, drawing = (FOLDER / "page.js").read_text(encoding="utf-8"), in_script(bundle)
+    beside = controls.compare(run, cells)
+    return _environment().get_template("page.html.j2").render(
+        table=table, run=run, starts=starts, judgement=judgement, dominance=dominance, code=code, articles=articles or {},
+        claims_of=html_claims.by_article(judgement),
+        counted={verdict: sum(claim.verdict == verdict for claim in judgement.claims) for verdict in VERDICTS},
+        rules=list(dict.fromkeys(part.rule.rule for claim in judgement.claims for part in claim.parts)),
+        result=_result(dominance),
+        rows=html_table.rows(table, dominance),
+        kinds=_by_kind([chart for chart in charts if chart.article is None]),
+        repeated={chart.article: chart for chart in charts if chart.article is not None},
+        controls=[control for control in beside if control.verdict.value is not None],
+        control_sentences=[html_words.both(control_words.told(summary)) for summary in controls.summaries(beside)],
+        switches=switches.rows(table), pinnings=switches.pinned(table),
+        facts=list(_facts(run)),
+        settings=_settings(run, table.contenders),
+        again=again(run),
+        data=in_json(data(table, cells, dominance, charts)),
+        style=Markup((FOLDER / "style.css").read_text(encoding="utf-8")),
+        script=Markup(script),
+        bundle=Markup(drawing),
+        policy=_policy(script, drawing),
+    )  # fmt: skip
+
+
+def _environment() -> Environment:
+    made = Environment(loader=FileSystemLoader(FOLDER), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    made.globals.update(
+        t=text, instead=verdicts.instead, counts=html_words.in_both(verdicts.counts),
+        both=html_words.both, label=html_words.label, word=messages.word, criterion=messages.criterion,
+        asked=html_words.in_both(messages.asked_of), bound_of=html_words.in_both(messages.bound_of),
+        scope=html_words.in_both(messages.scope), short_scope=html_words.in_both(messages.short_scope),
+        rounds=html_words.in_both(messages.rounds), unit=html_words.in_both(messages.unit), amount=html_words.amount,
+        interval=html_words.interval, ranked=html_words.ranked,
+        verdicts=VERDICTS, ours=html_claims.ours, missing=verdicts.missing, against=html_claims.against, of_part=html_claims.of_part,
+        distinct_rows=html_claims.distinct_rows, row_unit=html_claims.row_unit, strip=html_strips.of_comparison,
+        figure=html_table.figure, legend=html_table.legend, sizes=html_table.sizes, spread=words.spread, span=words.span,
+        idle_columns=idle.columns, idle_heads=idle.HEADS,
+        doubts=words.doubts, control_interval=_control_interval, control_result=_control_result,
+    )  # fmt: skip
+    made.filters.update(number=words.signed, share=lambda value: f"{value:.0%}", level=html_words.level, plain=words.plain)
+    return made
+
+
+# --- safety ------------------------------------------------------------------------------------------------------------
+
+
+def in_script(source: str) -> str:
+    """JavaScript that an HTML parser leaves whole: within strings and patterns `<\\/script` means the same."""
+    return re.sub(r"</(?=script)", r"<\\/", source, flags=re.IGNORECASE).replace("<!--", "<\\!--").replace("\r\n", "\n")
+
+
+def in_json(value: object) -> Markup:
+    """Data for <script type="application/json">: no letter of it can end that element."""
+    told = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    return Markup(told.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e"))
+
+
+def _policy(*scripts: str) -> str:
+    """Only these scripts run, nothing is fetched. Styles are free, since the charts' tooltip brings its own."""
+    hashes = " ".join(f"'sha256-{base64.b64encode(hashlib.sha256(s.encode()).digest()).decode()}'" for s in scripts)
+    return f"default-src 'none'; script-src {hashes}; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
+
+
+# --- results and controls ----------------------------------------------------------------------------------------------
+
+
+def _result(dominance: Dominance) -> Markup:
+    """Whether one contender is best at everything, in a sentence."""
+    verdict, reason = ranking.verdict(dominance)
+    because = messages.said(f"reason.{reason}") if reason else ""
+    return text(f"result.{verdict}", n=len(dominance.contenders), names=", ".join(dominance.front), reason=because)
+
+
+def _by_kind(charts: Sequence[Chart]) -> dict[str, list[Chart]]:
+    found: dict[str, list[Chart]] = {}
+    for chart in charts:
+        found.setdefault(chart.kind, []).append(chart)
+    return found
+
+
+def _control_interval(control: Control) -> tuple[str, str]:
+    """Value and interval."""
+    found = control_words.interval(control) or (None, None, None)
+    value, low, high = ("–" if each is None else f"{each:.3f}".replace("-", "−") for each in found)
+    unit_ = control.verdict.unit
+    return f"{value} {'×' if unit_ == 'ratio' else unit_}", f"{low} … {high}"
+
+
+def _control_result(control: Control) -> Markup:
+    if control.passed is None:
+        return text("reason.too_few_rounds")
+    if control.kind == "twin":
+        return text("control.holds" if control.passed else "control.differs")
+    return text("control.found" if control.passed else "control.not_found")
+
+
+# --- how the run was made ----------------------------------------------------------------------------------------------
+
+
+def _facts(run: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Name and value of what the run stands on, as run.json has it; nested names with a dot."""
+    for name in ("started_at", "runner", "host", "placement", "database", "k6", "tools", "images", "wall_s"):
+        if name in run:
+            yield from _flat(name, run[name])
+    for name, value in run.get("containers", {}).items():
+        if isinstance(value, str | int):
+            yield f"containers.{name}", str(value)
+    for name in ("tier", "profile", "workers", "rounds", "seed", "order", "order_why"):
+        if run["plan"].get(name) not in (None, ""):
+            yield f"plan.{name}", str(run["plan"][name])
+    preflight = run.get("preflight") or {}
+    for name in ("generator_ceiling_rps", "closed_ceiling_rps", "noisy", "memory_available_mib", "swap_used_mib"):
+        if preflight.get(name) is not None:
+            yield f"preflight.{name}", str(preflight[name])
+    for finding in preflight.get("findings", []):
+        yield f"preflight.{finding['id']}", " ".join(part for part in (finding["level"], finding["sentence"]) if part)
+
+
+def _flat(name: str, value: object) -> Iterator[tuple[str, str]]:
+    if isinstance(value, Mapping):
+        for key, below in value.items():
+            yield from _flat(f"{name}.{key}", below)
+    elif isinstance(value, list):
+        yield name, ", ".join(str(each) for each in value) or "–"
+    else:
+        yield name, "–" if value is None else str(value)
+
+
+def _settings(run: Mapping[str, Any], contenders: Sequence[str]) -> list[tuple[str, list[str]]]:
+    """What each running program said of its settings: name, and the value of each contender."""
+    told = [run.get("runtimes", {}).get(contender, {}).get("settings", {}) for contender in contenders]
+    names = dict.fromkeys(name for settings in told for name in settings)
+    return [(name, ["–" if (value := settings.get(name)) is None else str(value) for settings in told]) for name in names]

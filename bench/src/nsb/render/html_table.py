@@ -1,0 +1,109 @@
+"""The one table of report.html, and the sizes of code beside it. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from markupsafe import Markup, escape
+
+from nsb.analyse.code import Code, Size
+from nsb.analyse.table import Entry, Second, Table
+from nsb.registry.claims import Dominance
+from nsb.registry.model import METRIC_UNITS
+from nsb.render import html_strips, messages, words
+from nsb.render.html_strips import Strip
+from nsb.render.html_words import both, text
+
+
+@dataclass(frozen=True)
+class Column:
+    """One cell of the table. `order` sorts: less is better; None last."""
+
+    contender: str
+    entry: Entry | Second | None
+    order: float | None
+    best: bool
+    strip: Strip | None
+
+
+@dataclass(frozen=True)
+class Line:
+    """A row of the table: a scenario, by one generator."""
+
+    scenario: str
+    unit: Markup
+    columns: list[Column]
+
+
+def rows(table: Table, dominance: Dominance) -> list[Line]:
+    return [line for scenario in table.scenarios for line in _lines(table, scenario, dominance)]
+
+
+def _lines(table: Table, scenario: str, dominance: Dominance) -> Iterator[Line]:
+    titles = words.rows(table, scenario)
+    for number, (_, entries) in enumerate(titles):
+        second = number > 0
+        more = second or table.headlines[scenario] == "throughput"
+        metrics = {"capacity"} if second else {table.headlines[scenario], *(["capacity"] if len(titles) == 1 else [])}
+        best, scale = _best(dominance, scenario, metrics), html_strips.of_row(entries)
+        columns = [
+            Column(contender, entry, _order(entry, more), contender in best, html_strips.of_entry(entry, scale) if entry else None)
+            for contender, entry in zip(table.contenders, entries, strict=True)
+        ]
+        yield Line(scenario, _title(table, scenario, entries, second, len(titles) > 1), columns)
+
+
+def _best(dominance: Dominance, scenario: str, metrics: set[str]) -> list[str]:
+    """Those than which none is better, where that tells them from any other one."""
+    found = next((each.best for each in dominance.criteria if each.scenario == scenario and each.metric in metrics), [])
+    return found if len(found) < len(dominance.contenders) else []
+
+
+def _order(entry: Entry | Second | None, more: bool) -> float | None:
+    """Ascending is better; whoever did not sustain the rate comes after all who did, the nearest to it first."""
+    if entry is None or entry.figure is None:
+        return None
+    if words.unsustained(entry):
+        return 1e12 - entry.figure.value
+    return -entry.figure.value if more else entry.figure.value
+
+
+def _title(table: Table, scenario: str, entries: Iterable[Entry | Second | None], second: bool, two: bool) -> Markup:
+    name = METRIC_UNITS["throughput"] if second else METRIC_UNITS[table.headlines[scenario]]
+    if not two:
+        return both(messages.in_each(lambda language: messages.unit(name, language)))
+    tool = next(each.tool.split(" ", 1)[0] for each in entries if isinstance(each, Second)) if second else "k6"
+    return text("unit.by", unit=messages.in_each(lambda language: messages.unit(name, language)), tool=tool)
+
+
+def figure(entry: Entry | Second) -> Markup:
+    """As in table.md, with a word of the reader's language where there is none."""
+    if entry.figure is not None:
+        return escape(words.figure(entry))
+    return text("page.no_figure" if entry.status in ("valid", "censored") else f"status.{entry.status}")
+
+
+def legend(table: Table) -> list[Markup]:
+    """What the marks mean, and what is on the page alone."""
+    lines = [both(en, ko) for en, ko in zip(words.legend(table, "en"), words.legend(table, "ko"), strict=True)]
+    return [*lines, text("page.legend_best"), text("page.legend_strip")]
+
+
+@dataclass(frozen=True)
+class Sized:
+    """A contender with the size of its service, and what its requests cost in CPU, by scenario."""
+
+    contender: str
+    service: str
+    size: Size
+    costs: list[Entry]
+
+
+def sizes(table: Table, code: Code) -> list[Sized]:
+    costly = [scenario for scenario in table.scenarios if table.headlines[scenario] == "cpu"]
+    return [
+        Sized(contender, code.contenders[contender], size, [table.entry(contender, scenario) for scenario in costly])
+        for contender in table.contenders
+        if (size := code.size(contender)) is not None
+    ]

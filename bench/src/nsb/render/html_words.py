@@ -1,0 +1,77 @@
+"""Words and numbers of report.html: each sentence in both languages, of which CSS shows one. Pure."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+from markupsafe import Markup, escape
+
+from nsb.registry.claims import Comparison, Criterion, Row, Said
+from nsb.render import messages, words
+from nsb.render.messages import Language
+
+
+def both(en: str | Said, ko: str | None = None) -> Markup:
+    """One sentence in both languages; once where they are the same."""
+    english, korean = (en.en, en.ko) if isinstance(en, Said) else (en, ko)
+    if korean is None or english == korean:
+        return escape(english)
+    return Markup('<span class="l" lang="en">{}</span><span class="l" lang="ko">{}</span>').format(english, korean)
+
+
+def text(key: str, **values: object) -> Markup:
+    """A message. Values that are sentences themselves come as Said, and each language takes its own."""
+    return both(messages.said(key, **values))
+
+
+def label(key: str, **values: object) -> Markup:
+    """Attributes that name an element for those who do not see it; the script keeps them in the page's language."""
+    said = messages.said(key, **values)
+    return Markup('aria-label="{}" data-en="{}" data-ko="{}"').format(said.en, said.en, said.ko)
+
+
+def in_both(say: Callable[[Any, Language], str]) -> Callable[[Any], Markup]:
+    return lambda value: both(messages.in_each(lambda language: say(value, language)))
+
+
+def amount(shown: str, unit: str) -> Markup:
+    """A number with its unit, in the order of each language."""
+    return both(messages.in_each(lambda language: messages.amount(shown, unit, language)))
+
+
+def level(value: float) -> str:
+    """Of an interval: `95%`, `99.96%`; Holm's procedure may leave very little to one comparison."""
+    return f"{100 * value:.2f}".rstrip("0").rstrip(".") + "%" if value <= 0.9999 else ">99.99%"
+
+
+@dataclass(frozen=True)
+class Interval:
+    """A value and its bounds, as text: with so many decimals that the width can be seen, three at the most."""
+
+    value: str
+    bounds: str
+
+
+def interval(of: Comparison | Row) -> Interval:
+    shown = _interval(of.value, of.low, of.high)
+    return replace(shown, value=words.bound_sign(of) + shown.value) if isinstance(of, Comparison) else shown
+
+
+def ranked(of: Criterion, contender: str) -> Interval:
+    """What a contender comes to in a criterion; a count is exact and has no bounds."""
+    if of.exact:
+        return Interval(words.signed(of.values.get(contender)), "")
+    return _interval(of.values.get(contender), *of.intervals.get(contender, (None, None)))
+
+
+def _interval(value: float | None, low: float | None, high: float | None) -> Interval:
+    if value is None or low is None or high is None:
+        return Interval(words.signed(value), "–")
+    width = high - low
+    usual = 0 if abs(value) >= 100 else 1 if abs(value) >= 10 else 2
+    decimals = min(3, max(usual, 1 - math.floor(math.log10(width)))) if width > 0 else usual
+    shown, least, greatest = (f"{each:,.{decimals}f}".replace("-", "−") for each in (value, low, high))
+    return Interval(shown, f"{least}–{greatest}" if low >= 0 else f"{least} … {greatest}")

@@ -1,0 +1,180 @@
+"""table.md: the table, its legend, doubts, and the machine. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from nsb.analyse.controls import Control
+from nsb.analyse.table import Entry, Second, Table
+from nsb.registry.claims import Article, Judgement
+from nsb.render import claims as verdicts
+from nsb.render import controls as controls_
+from nsb.render import fairness, idle, messages, starts, switches, words
+from nsb.render.messages import Language, own, text
+
+
+def table_block(table: Table, language: Language = "en") -> str:
+    """The table alone, as it also stands in the README."""
+    lines = [
+        "| | " + " | ".join(table.contenders) + " |",
+        "|---|" + "---:|" * len(table.contenders),
+    ]
+    for scenario in table.scenarios:
+        for title, entries in words.rows(table, scenario, language):
+            lines.append(f"| **{scenario}**<br><sub>{title}</sub> | " + " | ".join(_cell(entry) for entry in entries) + " |")
+    return "\n".join(lines) + "\n"
+
+
+def _cell(entry: Entry | Second | None) -> str:
+    if entry is None:
+        return ""
+    below = " ".join(part for part in (words.spread(entry), words.limit(entry)) if part)
+    return f"{words.figure(entry)}<br><sub>{below}</sub>" if below else words.figure(entry)
+
+
+def page(table: Table, run: dict[str, Any], controls: Sequence[Control] = ()) -> str:
+    """The whole of table.md."""
+    host = run["host"]
+    parts = [
+        "# No Silver Bullet: one run\n",
+        table_block(table),
+        "\n".join(f"{line}  " for line in words.legend(table)) + "\n",
+        "## Cost and footprint\n",
+        _footprint(table),
+        *switches.section(table),
+        *idle.section(table.idle),
+        *starts.section(table.startups),
+        *([controls_.section(controls)] if controls else []),
+        *fairness.section(table, run),
+        "## Machine\n",
+        f"{host['cpu']}, {host['cores']} cores, {host['memory_gib']} GiB, {host['system']}, kernel {host['kernel']}. "
+        f"Database {run['database']['kind']} {run['database']['version']}, {run['k6']}. Seed {run['plan']['seed']}, "
+        f"commit {host['commit'][:12] or 'unknown'}"
+        f"{' with uncommitted changes' if host['changed'] else ''}, started {run['started_at']}."
+        f"{_containers(run)}{_order(run)}{_contract(run)}\n",
+        "## Doubts and reasons\n",
+        "\n".join(f"- {line}" for line in words.doubts(table)) or "None.",
+        "",
+    ]  # fmt: skip
+    return "\n".join(parts)
+
+
+def _containers(run: dict[str, Any]) -> str:
+    found = run.get("containers")
+    if not found:
+        return ""
+    return (
+        f" Run as containers: Docker {found['engine']}, compose {found['compose']}, control groups {found['cgroup']}, "
+        f"{found['network']} network, {found['memory_limit_mib']} MiB for each contender; k6, oha and the harness {found['generator']}. "
+        "Memory is what the control group holds without idle file pages."
+    )
+
+
+def _order(run: dict[str, Any]) -> str:
+    why = run["plan"].get("order_why")
+    return f" {why}" if why else ""
+
+
+def _contract(run: dict[str, Any]) -> str:
+    """Who passed it, as far as the run recorded that; a twin is its original once more."""
+    found: dict[str, dict[str, Any]] = run.get("conformance", {})
+    if not found:
+        return ""
+    but = "; ".join(f"{name} {rule.split()[0]} ({why})" for name, each in found.items() for rule, why in each["but"].items())
+    return f" The contract was passed by {', '.join(found)}{f', but for: {but}' if but else ''}."
+
+
+def _footprint(table: Table) -> str:
+    """Peak memory, threads and connections of each contender, with their spread over the rounds."""
+    shown = [found for found in table.footprints if found.contender in table.contenders]
+    spans = {found.contender: (found.memory_mib, found.threads, found.db_connections) for found in shown}
+    if not any(span for each in spans.values() for span in each):
+        return "One round shows no spread of the peaks, so they give no figure here; each cell's are in table.csv.\n"
+    lines = [
+        f"The highest of each round over all its scenarios: {words.spans(span for each in spans.values() for span in each)}.\n",
+        "| | memory peak, MiB (PSS) | threads peak | database connections |",
+        "|---|---:|---:|---:|",
+    ]
+    lines += [f"| {contender} | " + " | ".join(words.span(span) for span in each) + " |" for contender, each in spans.items()]
+    return "\n".join(lines) + "\n"
+
+
+BEGIN, END = "<!-- result:begin", "<!-- result:end -->"
+READMES: dict[str, Language] = {"README.md": "en", "README.ko.md": "ko"}
+
+
+@dataclass(frozen=True)
+class Reproduced:
+    """An article, and the folders of the runs that repeat its own loads, below the root."""
+
+    article: Article
+    folders: list[str]
+
+
+def _index(found: Sequence[Reproduced], language: Language) -> str:
+    """A line for each article, with its pages."""
+    lines = []
+    for each in found:
+        pages = [f"[{folder.rsplit('/', 1)[-1]}]({folder}/articles/{each.article.id}.{language}.md)" for folder in each.folders]
+        lines.append(f"- **{each.article.id}** {own(each.article.title, language)}: {', '.join(pages)}\n")
+    return "\n".join([f"{text('article.index', language)}\n", "".join(lines)])
+
+
+def readme_block(
+    table: Table, run: dict[str, Any], judged: Sequence[tuple[str, Judgement]], reproduced: Sequence[Reproduced], language: Language
+) -> str:
+    """What stands between the markers of the README: the table of a committed run, its legend, the verdicts of all runs, the pages on the
+    articles' own loads, its machine.
+
+    `judged`: folder and verdicts of that run, and of further ones after it.
+    """
+    folder = judged[0][0]
+    verdicts_ = verdicts.across(judged)
+    return "\n".join(
+        [
+            "",
+            table_block(table, language),
+            *(f"<sub>{line}</sub>  " for line in words.legend(table, language)),
+            "",
+            verdicts.counts_across(verdicts_, language),
+            "",
+            verdicts.summary_across(verdicts_, language),
+            _index(reproduced, language),
+            *(f"<sub>{line}</sub>  " for line in _machines(run, folder, verdicts_, judged, language)),
+            "",
+        ]
+    )
+
+
+def _machines(
+    run: dict[str, Any], folder: str, found: Sequence[verdicts.Across], judged: Sequence[tuple[str, Judgement]], language: Language
+) -> list[str]:
+    """Where the table was measured, and which verdicts are from runs on another processor."""
+    host = run["host"]
+    lines = [
+        text(
+            "result.machine", language, machine=host["cpu"], cores=messages.cores(host["cores"], language),
+            database=f"{run['database']['kind']} {run['database']['version']}", date=run["started_at"][:10],
+            link=f"[{folder}]({folder}/table.md)",
+        )
+    ]  # fmt: skip
+    machines = {name: judgement.scope.machine.split(",")[0] for name, judgement in judged}
+    used = [each.folder for each in found if machines[each.folder] != host["cpu"]]
+    for machine in dict.fromkeys(machines[name] for name in used):
+        names = ", ".join(dict.fromkeys(name.rsplit("/", 1)[-1] for name in used if machines[name] == machine))
+        lines.append(text("result.other_machines", language, machine=machine, names=names))
+    return lines
+
+
+def with_block(text: str, block: str) -> str:
+    """`text` with what stands between its markers replaced.
+
+    Raises ValueError where the markers are missing.
+    """
+    begin, end = text.find(BEGIN), text.find(END)
+    if begin < 0 or end < begin:
+        raise ValueError(f"the markers {BEGIN} … and {END} are missing")
+    line_end = text.index("\n", begin) + 1
+    return text[:line_end] + block + text[end:]

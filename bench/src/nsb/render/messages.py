@@ -1,0 +1,975 @@
+"""The words of every report in the languages of its readers. Pure.
+
+`text` gives one message, `said` both, `own` one language's of both; the functions below them make sentences out of values. What data say
+themselves (a check's sentence, the name of a contender or of a setting) stays as the run recorded it. charts_words.py has those of charts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Literal, get_args, overload
+
+from nsb.registry.claims import (
+    ArithmeticRule,
+    CapRule,
+    CodeRule,
+    Comparison,
+    FigureRule,
+    Judged,
+    LimitRule,
+    MarginRule,
+    NoWinnerRule,
+    RatioRule,
+    Rule,
+    Said,
+    SameCodeRule,
+    Scope,
+    SlopeRule,
+)
+from nsb.registry.model import METRIC_UNITS, Metric
+from nsb.render.charts_words import CHARTS
+
+Language = Literal["en", "ko"]
+LANGUAGES: tuple[Language, ...] = get_args(Language)
+
+MESSAGES: dict[str, tuple[str, str]] = {
+    # --- verdicts ---------------------------------------------------------------------------------------------------
+    "verdict.SUPPORTED": ("supported", "뒷받침됨"),
+    "verdict.REFUTED": ("refuted", "반박됨"),
+    "verdict.UNDECIDED": ("undecided", "판정 보류"),
+    "verdict.NOT_MEASURED": ("not measured", "측정하지 않음"),
+    "verdict_means.SUPPORTED": (
+        "The interval lies wholly on the claimed side, and the twin of this run shows no difference of its own.",
+        "구간 전체가 주장한 쪽에 있고, 이 측정의 쌍둥이(같은 프로그램을 두 번 띄운 것) 사이에는 차이가 없습니다.",
+    ),
+    "verdict_means.REFUTED": (
+        "The interval lies wholly on the other side.",
+        "구간 전체가 주장과 반대쪽에 있습니다.",
+    ),
+    "verdict_means.UNDECIDED": (
+        "This run cannot tell. Undecided is not equal.",
+        "이 측정으로는 알 수 없습니다. 판정 보류는 같다는 뜻이 아닙니다.",
+    ),
+    "verdict_means.NOT_MEASURED": (
+        "A contender, a scenario or a count that it needs is not in this run, or the run is of another profile.",
+        "필요한 측정 대상, 시나리오 또는 집계가 이 측정에 없거나, 다른 프로필의 측정입니다.",
+    ),
+    # --- reasons ----------------------------------------------------------------------------------------------------
+    "reason.too_few_rounds": ("too few rounds", "라운드 수 부족"),
+    "reason.no_twin": ("no A/A twin", "A/A 쌍둥이 없음"),
+    "reason.twin_failed": ("the A/A twin differs", "같은 프로그램끼리 다름(A/A)"),
+    "reason.straddles": ("the interval straddles the border", "구간이 경계에 걸침"),
+    "reason.unsteady": ("unsteady over the rounds", "라운드마다 흔들림"),
+    "reason.generator_bound": ("the generator was the limit", "부하 생성기가 한계"),
+    "reason.database_bound": ("the database was the limit", "데이터베이스가 한계"),
+    "reason.load_bound": ("the load was the limit", "부하가 한계"),
+    "reason.not_sustained": ("the rate was not sustained", "요청률을 감당하지 못함"),
+    "reason.noisy_machine": ("noisy machine", "장비 잡음"),
+    "reason.invalid": ("invalid cells", "무효인 셀"),
+    "reason.needs_1cpu": ("it needs a run of profile 1cpu", "1cpu 프로필 측정 필요"),
+    "reason.needs_ncpu": ("it needs a run of profile ncpu", "ncpu 프로필 측정 필요"),
+    "reason.no_contender": ("no such contender in the run", "측정 대상 없음"),
+    "reason.no_scenario": ("no such scenario in the run", "시나리오 없음"),
+    "reason.no_figure": ("the run did not count it", "이 측정에는 그 값이 없음"),
+    "reason.no_code": ("the code was not counted", "코드 집계 없음"),
+    "reason_means.too_few_rounds": (
+        "Fewer than five rounds count on both sides; below that nothing is decided.",
+        "양쪽 모두 유효한 라운드가 다섯 번이 되지 않습니다. 그보다 적으면 판정하지 않습니다.",
+    ),
+    "reason_means.no_twin": (
+        "Nothing in this run shows how large its noise is, so no difference can be believed.",
+        "이 측정에는 잡음의 크기를 알려 주는 쌍둥이가 없어 어떤 차이도 믿을 수 없습니다.",
+    ),
+    "reason_means.twin_failed": (
+        "The same program, started twice, differs from itself in this figure, and with that taken into account nothing is clear.",
+        "같은 프로그램을 두 번 띄웠는데 이 지표에서 서로 차이가 났고, 그 차이를 감안하면 뚜렷한 결론이 나지 않습니다.",
+    ),
+    "reason_means.straddles": (
+        "Values on both sides of the border are within the interval.",
+        "신뢰구간 안에 경계 양쪽의 값이 모두 들어 있습니다.",
+    ),
+    "reason_means.unsteady": (
+        "Leaving out one round, or going by ranks, would change the answer.",
+        "라운드 하나를 빼거나 순위로 계산하면 답이 달라집니다.",
+    ),
+    "reason_means.generator_bound": (
+        "The load generator was at its end first: the figure is a bound, not a capacity.",
+        "부하 생성기가 먼저 한계에 닿았습니다. 이 값은 처리 능력이 아니라 하한입니다.",
+    ),
+    "reason_means.database_bound": (
+        "The database was at its end first: the figure is a bound, not a capacity.",
+        "데이터베이스가 먼저 한계에 닿았습니다. 이 값은 처리 능력이 아니라 하한입니다.",
+    ),
+    "reason_means.load_bound": (
+        "The slower side carried all that its users asked for: how much more it could do, this load does not tell.",
+        "느린 쪽도 걸린 부하를 모두 처리했습니다. 얼마나 더 처리할 수 있는지는 이 부하로 알 수 없습니다.",
+    ),
+    "reason_means.not_sustained": (
+        "A contender could not sustain the offered rate, so its figure is one of another load.",
+        "정해진 요청률을 감당하지 못해, 다른 부하에서 나온 값이 되었습니다.",
+    ),
+    "reason_means.noisy_machine": (
+        "Other work on the machine disturbed the rounds.",
+        "장비에서 돌던 다른 작업이 측정을 방해했습니다.",
+    ),
+    "reason_means.invalid": (
+        "Too many cells broke a validity check and do not count.",
+        "유효성 검사를 통과하지 못해 쓸 수 없는 셀이 많습니다.",
+    ),
+    "reason_means.needs_1cpu": (
+        "It is about one core and one worker, and this run has more.",
+        "코어 하나와 워커 하나에 관한 주장인데, 이 측정은 그보다 많이 썼습니다.",
+    ),
+    "reason_means.needs_ncpu": (
+        "It is about several cores, and this run has one for each service.",
+        "여러 코어에 관한 주장인데, 이 측정에서는 서비스마다 코어 하나만 썼습니다.",
+    ),
+    "reason_means.no_contender": ("A contender that it names was not in this run.", "주장에 나오는 측정 대상이 이 측정에 없었습니다."),
+    "reason_means.no_scenario": ("A scenario that it needs was not in this run.", "필요한 시나리오가 이 측정에 없었습니다."),
+    "reason_means.no_figure": (
+        "The run has these cells, but nobody counted what is asked for: it was made before that was counted, or in containers.",
+        "이 측정에 해당 셀은 있지만 묻는 값을 세지 않았습니다. 그 값을 세기 전의 측정이거나 컨테이너에서 한 측정입니다.",
+    ),
+    "reason_means.no_code": (
+        "The sizes of the sources were not counted for this run.",
+        "이 측정에는 소스 코드의 크기를 센 결과가 없습니다.",
+    ),
+    # --- limits, statuses, roles, profiles --------------------------------------------------------------------------
+    "limit.offered": ("offered load", "제시한 부하"),
+    "limit.cpu": ("CPU", "CPU"),
+    "limit.threads": ("threads", "스레드"),
+    "limit.loop": ("event loop", "이벤트 루프"),
+    "limit.carriers": ("carriers", "캐리어 스레드"),
+    "limit.pool": ("pool", "커넥션 풀"),
+    "limit.database": ("database", "데이터베이스"),
+    "limit.upstream": ("upstream", "업스트림"),
+    "limit.generator": ("generator", "부하 생성기"),
+    "status.valid": ("valid", "유효"),
+    "status.censored": ("a bound only", "경계값만"),
+    "status.invalid": ("invalid", "무효"),
+    "status.failed": ("failed", "실패"),
+    "status.unsupported": ("unsupported", "지원하지 않음"),
+    "status.missing": ("missing", "기록 없음"),
+    "status.not asked": ("not asked", "측정 대상 아님"),
+    "role.service": ("service", "서비스"),
+    "role.generator": ("generator", "부하 생성기"),
+    "role.database": ("database", "데이터베이스"),
+    "role.upstream": ("upstream", "업스트림"),
+    "model.open": ("open: fixed arrival rate", "개방형: 일정한 도착률"),
+    "model.closed": ("closed: a fixed number of users", "폐쇄형: 고정된 사용자 수"),
+    "better.less": ("less is better", "작을수록 좋음"),
+    "better.more": ("more is better", "클수록 좋음"),
+    # --- metrics and units ------------------------------------------------------------------------------------------
+    "metric.cpu": ("CPU per request", "요청당 CPU"),
+    "metric.throughput": ("throughput", "처리량"),
+    "metric.capacity": ("capacity", "최대 처리량"),
+    "metric.p50": ("median latency", "지연 시간 중앙값"),
+    "metric.p90": ("p90 latency", "지연 시간 p90"),
+    "metric.p99": ("p99 latency", "지연 시간 p99"),
+    "metric.max": ("longest latency", "가장 긴 지연 시간"),
+    "metric.duration": ("time for the whole load", "부하 전체에 걸린 시간"),
+    "metric.memory": ("memory per request or open connection", "요청 또는 열린 연결당 메모리"),
+    "metric.memory_peak": ("peak memory", "최대 메모리"),
+    "metric.threads": ("peak threads", "최대 스레드 수"),
+    "metric.switches": ("context switches per request", "요청당 컨텍스트 스위치"),
+    "metric.ready_s": ("time until ready", "준비될 때까지 걸린 시간"),
+    "metric.lines": ("lines of code", "코드 줄 수"),
+    "metric.complexity": ("cyclomatic complexity", "순환 복잡도"),
+    "metric.functions": ("functions", "함수 수"),
+    "unit.CPU µs/request": ("CPU µs/request", "CPU µs/요청"),
+    "unit.requests/s": ("requests/s", "요청/s"),
+    "unit.p50 ms": ("p50 ms", "p50 ms"),
+    "unit.p90 ms": ("p90 ms", "p90 ms"),
+    "unit.p99 ms": ("p99 ms", "p99 ms"),
+    "unit.max ms": ("max ms", "최대 ms"),
+    "unit.KiB/request": ("KiB/request", "KiB/요청"),
+    "unit.MiB": ("MiB", "MiB"),
+    "unit.KiB": ("KiB", "KiB"),
+    "unit.ms": ("ms", "ms"),
+    "unit.s": ("s", "초"),
+    "unit.threads": ("threads", "스레드"),
+    "unit.switches/request": ("switches/request", "스위치/요청"),
+    "unit.ratio": ("×", "배"),
+    "unit.×": ("×", "배"),
+    "unit.lines": ("lines", "줄"),
+    "unit.paths": ("paths", "경로"),
+    "unit.functions": ("functions", "함수"),
+    "unit.requests": ("requests", "요청"),
+    "amount": ("{said} {unit}", "{said} {unit}"),
+    "amount.s": ("{said} {unit}", "{said}{unit}"),
+    "amount.ratio": ("{said} {unit}", "{said}{unit}"),
+    "amount.×": ("{said} {unit}", "{said}{unit}"),
+    "amount.threads": ("{said} {unit}", "{unit} {said}개"),
+    "amount.requests": ("{said} {unit}", "{unit} {said}건"),
+    "unit.by": ("{unit} by {tool}", "{unit} ({tool})"),
+    # --- rules: what is asked, and how it is decided ----------------------------------------------------------------
+    "rule.ratio_at_least": (
+        "Both contenders are compared round by round as a ratio. Supported where the adjusted interval lies wholly above the border.",
+        "라운드마다 두 측정 대상의 비율을 구합니다. 보정한 구간 전체가 경계보다 위에 있으면 뒷받침됩니다.",
+    ),
+    "rule.ratio_at_most": (
+        "Both contenders are compared round by round as a ratio. Supported where the adjusted interval lies wholly below the border.",
+        "라운드마다 두 측정 대상의 비율을 구합니다. 보정한 구간 전체가 경계보다 아래에 있으면 뒷받침됩니다.",
+    ),
+    "rule.within_margin": (
+        "Equality has to be shown: the 90 % interval of every pair lies inside the margin. Refuted where one pair lies wholly outside.",
+        "같다는 것을 보여야 합니다. 모든 쌍의 90% 구간이 허용 범위 안에 있어야 하고, 한 쌍이라도 완전히 벗어나면 반박됩니다.",
+    ),
+    "rule.figure_at_least": (
+        "Each contender's own figure is held against a value. Supported where the adjusted interval lies wholly above it.",
+        "측정 대상마다 자기 값을 기준값과 비교합니다. 보정한 구간 전체가 기준값보다 위에 있으면 뒷받침됩니다.",
+    ),
+    "rule.figure_at_most": (
+        "Each contender's own figure is held against a value. Supported where the adjusted interval lies wholly below it.",
+        "측정 대상마다 자기 값을 기준값과 비교합니다. 보정한 구간 전체가 기준값보다 아래에 있으면 뒷받침됩니다.",
+    ),
+    "rule.figure_equals": (
+        "Each contender's own figure is held against a value. Supported where its 90 % interval lies within the margin of it.",
+        "측정 대상마다 자기 값을 기준값과 비교합니다. 90% 구간이 기준값의 허용 범위 안에 있으면 뒷받침됩니다.",
+    ),
+    "rule.cap_equals": (
+        "Throughput is held against servers ÷ hold, the servers being counted in the run; the cells must name them as their limit.",
+        "처리량을 서버 수 ÷ 점유 시간과 비교합니다. 서버 수는 측정에서 읽고, 셀도 그것을 한계로 기록해야 합니다.",
+    ),
+    "rule.limited_by": (
+        "What held the contender back has to be the same in nearly every round that counts.",
+        "유효한 라운드 거의 전부에서 같은 것이 한계여야 합니다.",
+    ),
+    "rule.slope_greater": (
+        "The growth of memory with each request in flight is compared round by round as a difference in KiB.",
+        "처리 중인 요청 하나마다 늘어나는 메모리를 라운드별로 KiB 차이로 비교합니다.",
+    ),
+    "rule.code_at_least": (
+        "Sizes of code, counted by one tool for all languages. Exact, so without rounds.",
+        "모든 언어를 같은 도구로 센 코드 크기입니다. 오차가 없으므로 라운드가 필요하지 않습니다.",
+    ),
+    "rule.code_at_most": (
+        "Sizes of code, counted by one tool for all languages. Exact, so without rounds.",
+        "모든 언어를 같은 도구로 센 코드 크기입니다. 오차가 없으므로 라운드가 필요하지 않습니다.",
+    ),
+    "rule.same_code": (
+        "Both contenders are the same build and differ by settings alone.",
+        "두 측정 대상은 같은 빌드이고 설정만 다릅니다.",
+    ),
+    "rule.arithmetic": (
+        "The article's own figures, worked out again. Nothing is measured for this.",
+        "글에 실린 수치로 다시 계산합니다. 따로 측정하는 것은 없습니다.",
+    ),
+    "rule.no_single_winner": (
+        "Every contender has a criterion in which another one is better by the interval. Refuted where one is best or equal in all.",
+        "모든 측정 대상에는 구간 기준으로 다른 대상에 뒤지는 항목이 있습니다. 모든 항목에서 가장 좋거나 같은 대상이 있으면 반박됩니다.",
+    ),
+    "asks.ratio_at_least": (
+        "{scenario}, {metric}: {contender} ÷ {other} is at least {ratio}",
+        "{scenario}, {metric}: {contender} ÷ {other} ≥ {ratio}",
+    ),
+    "asks.ratio_at_most": (
+        "{scenario}, {metric}: {contender} ÷ {other} is at most {ratio}",
+        "{scenario}, {metric}: {contender} ÷ {other} ≤ {ratio}",
+    ),
+    "asks.within_margin": (
+        "{scenario}, {metric}: {contenders} are equal within {margin}",
+        "{scenario}, {metric}: {contenders} 모두 {margin} 안에서 같음",
+    ),
+    "asks.own_margin": ("the usual margin", "기본 허용 범위"),
+    "asks.figure_at_least": (
+        "{scenario}, {metric}: {contenders} at least {value} {unit}",
+        "{scenario}, {metric}: {contenders} 모두 {value} {unit} 이상",
+    ),
+    "asks.figure_at_most": (
+        "{scenario}, {metric}: {contenders} at most {value} {unit}",
+        "{scenario}, {metric}: {contenders} 모두 {value} {unit} 이하",
+    ),
+    "asks.figure_equals": (
+        "{scenario}, {metric}: {contenders} at {value} {unit}, within {margin}",
+        "{scenario}, {metric}: {contenders} 모두 {value} {unit}, 허용 범위 {margin}",
+    ),
+    "asks.cap_equals": (
+        "{scenario}: throughput of {contenders} is what the {cap} can give, within {margin}",
+        "{scenario}: {contenders} 처리량은 {cap}의 상한과 같음, 허용 범위 {margin}",
+    ),
+    "asks.limited_by": ("{scenario}: {contenders} held back by {limit}", "{scenario}: {contenders}의 한계는 {limit}"),
+    "asks.slope_greater": (
+        "{scenario}: memory per request or open connection of {contender} is above that of {other} by more than {kib} KiB",
+        "{scenario}: 요청 또는 열린 연결당 메모리는 {contender} 쪽이 {other}보다 {kib} KiB 넘게 큼",
+    ),
+    "asks.code_at_least": (
+        "{measure}: {contender} ÷ {other} is at least {ratio}",
+        "{measure}: {contender} ÷ {other} ≥ {ratio}",
+    ),
+    "asks.code_at_most": (
+        "{measure}: {contender} ÷ {other} is at most {ratio}",
+        "{measure}: {contender} ÷ {other} ≤ {ratio}",
+    ),
+    "asks.same_code": ("{contender} and {other} are the same build", "{contender}, {other}: 같은 빌드"),
+    "asks.arithmetic": (
+        "{over} ÷ {under} is {said}, within {margin}",
+        "{over} ÷ {under} = {said}, 허용 범위 {margin}",
+    ),
+    "asks.arithmetic_product": ("{over} is {said}, within {margin}", "{over} = {said}, 허용 범위 {margin}"),
+    "asks.profile": ("in a run of profile {profile}", "{profile} 프로필 측정에서"),
+    "asks.no_single_winner": ("no contender is best or equal in everything", "모든 면에서 가장 좋거나 같은 측정 대상은 없음"),
+    # --- scope ------------------------------------------------------------------------------------------------------
+    "scope": (
+        "On {machine}, {cores}, profile {profile}, tier {tier}, {rounds}; {runner} runner, {database}; {date}, commit {commit}, "
+        "seed {seed}.",
+        "{machine}, {cores}, 프로필 {profile}, 티어 {tier}, {rounds}; {runner} 실행, {database}; {date}, 커밋 {commit}, 시드 {seed}.",
+    ),
+    "scope.short": (
+        "On {machine}, {cores}, profile {profile}, {rounds}.",
+        "{machine}, {cores}, 프로필 {profile}, {rounds} 기준입니다.",
+    ),
+    "scope.short.compose": (
+        "On {machine}, {cores}, profile {profile}, in containers, {rounds}.",
+        "{machine}, {cores}, 프로필 {profile}, 컨테이너 안에서 {rounds} 기준입니다.",
+    ),
+    "count.rounds.one": ("1 round", "1라운드"),
+    "count.rounds.many": ("{n} rounds", "{n}라운드"),
+    "count.cores.one": ("1 core", "코어 1개"),
+    "count.cores.many": ("{n} cores", "코어 {n}개"),
+    "unknown": ("unknown", "알 수 없음"),
+    # --- sentences about a claim ------------------------------------------------------------------------------------
+    "claim.rounds_needed": (
+        "About {n} rounds would decide it, if what was seen holds.",
+        "지금 보인 값과 편차가 그대로라면 {n}라운드쯤에서 판정할 수 있습니다.",
+    ),
+    "claim.article": ("Article {id}", "글 {id}"),
+    "claim.reported": ("The article's own figures", "글에 실린 수치"),
+    "claim.ours": ("Ours", "우리 측정값"),
+    "claim.figure_of": ("{scenario}, {what}", "{scenario}, {what}"),
+    "claim.figure_asked": ("{scenario}, {what} (claimed: {asked})", "{scenario}, {what}(주장: {asked})"),
+    "claim.mixed": ("of its {n} parts: {told}", "부분 {n}개 중 {told}"),
+    "claim.parts_with": ("{n} {verdict}", "{verdict} {n}"),
+    "claim.part_elsewhere": ("part {n} alone, {verdict}: {run}", "{n}번째 부분만, {verdict}: {run}"),
+    "claim.by_arithmetic": ("By the article's own figures", "글에 실린 수치로 계산하면"),
+    "claim.instead": ("What the data show instead", "데이터가 보여 주는 다른 설명"),
+    "claim.also": ("Related questions", "함께 본 질문"),
+    "claim.parts": ("What was compared", "비교한 것"),
+    "claim.rows": ("The figures that were used", "쓰인 값"),
+    "claim.missing": ("Missing: {names}", "없는 것: {names}"),
+    "claim.computed": ("Computed: {value}", "계산값: {value}"),
+    "claim.agree": ("{share} of the rounds agree.", "라운드의 {share}가 같은 쪽입니다."),
+    "claim.at_least": (
+        "≥: in some rounds the figure of {name} is a lower bound (what held it back stands beside it), so the ratio is at least this.",
+        "≥: 일부 라운드에서 {name}의 값이 하한(한계는 함께 표시)이므로 실제 비율은 이 값 이상입니다.",
+    ),
+    "claim.at_most": (
+        "≤: in some rounds the figure of {name} is a lower bound (what held it back stands beside it), so the ratio is at most this.",
+        "≤: 일부 라운드에서 {name}의 값이 하한(한계는 함께 표시)이므로 실제 비율은 이 값 이하입니다.",
+    ),
+    "claim.gate": ("The twin's own interval: {low} to {high}.", "쌍둥이 자신의 구간: {low}~{high}."),
+    # --- the result in a sentence -----------------------------------------------------------------------------------
+    "result.claims": (
+        "Of {all} claims this run supports {SUPPORTED} and refutes {REFUTED}; undecided: {UNDECIDED}{lacking}.",
+        "주장 {all}개에 대한 이 측정의 판정: 뒷받침 {SUPPORTED}, 반박 {REFUTED}, 보류 {UNDECIDED}{lacking}.",
+    ),
+    "result.claims_across": (
+        "Of {all} claims the committed runs support {SUPPORTED} and refute {REFUTED}; undecided: {UNDECIDED}{lacking}. Below each "
+        "verdict is the run that it is from: that of the table above where it decides, else the newest that does. Runs that say "
+        "otherwise, or looked and could not tell, are named there too.",
+        "주장 {all}개에 대한 공개 측정의 판정: 뒷받침 {SUPPORTED}, 반박 {REFUTED}, 보류 {UNDECIDED}{lacking}. "
+        "판정 아래 링크는 그 판정의 근거가 된 측정입니다. "
+        "위 표의 측정으로 판정할 수 있으면 그것을, 아니면 판정이 나온 가장 최근 측정을 씁니다. "
+        "다르게 판정했거나 판정을 보류한 측정도 함께 적었습니다.",
+    ),
+    "result.not_measured": (", not measured: {n}", ", 미측정 {n}"),
+    "result.other_machines": (
+        "Verdicts from runs on another processor, {machine}: {names}.",
+        "다른 프로세서({machine})에서 한 측정: {names}.",
+    ),
+    "result.machine": (
+        "{machine}, {cores}, {database}, {date}; raw data and doubts: {link}.",
+        "{machine}, {cores}, {database}, {date}. 원시 데이터와 의심스러운 점은 {link}에 있습니다.",
+    ),
+    "result.SUPPORTED": (
+        "No contender is best at everything: each of the {n} is beaten at something.",
+        "모든 면에서 가장 좋은 측정 대상은 없습니다. {n}개 모두 어떤 항목에서는 다른 대상에 뒤집니다.",
+    ),
+    "result.REFUTED": (
+        "One contender is best or equal at everything that was measured: {names}.",
+        "측정한 모든 항목에서 가장 좋거나 같은 대상이 하나 있습니다: {names}.",
+    ),
+    "result.UNDECIDED": (
+        "Whether one contender is best at everything this run cannot tell: {reason}.",
+        "모든 면에서 가장 좋은 측정 대상이 있는지 이 측정으로는 알 수 없습니다({reason}).",
+    ),
+    "result.NOT_MEASURED": (
+        "This run compares no contenders: nothing is said here of who is better.",
+        "이 측정에는 서로 비교할 측정 대상이 없어 우열을 말하지 않습니다.",
+    ),
+    # --- headings ---------------------------------------------------------------------------------------------------
+    "title": ("No Silver Bullet", "No Silver Bullet"),
+    "heading.claims": ("Claims and verdicts", "주장과 판정"),
+    "heading.table": ("The one table", "결과 표"),
+    "heading.charts": ("Charts", "차트"),
+    "heading.dominance": ("Who is better at what", "누가 무엇에서 나은가"),
+    "heading.front": ("Pareto front", "파레토 프런트"),
+    "heading.code": ("Difficulty of the code", "코드의 난이도"),
+    "heading.startup": ("Start-up and footprint", "기동과 자원 사용량"),
+    "heading.footprint": ("Footprint", "자원 사용량"),
+    "heading.idle": ("Connections that are only open", "열려 있기만 한 연결"),
+    "heading.switches": ("Context switches for each request", "요청당 컨텍스트 스위치"),
+    "heading.pinnings": ("Pinning, as the JVM counts it", "JVM이 센 고정(pinning)"),
+    "heading.how": ("How the run was made", "측정 방법"),
+    "heading.versions": ("Versions", "버전"),
+    "heading.controls": ("Controls", "대조군"),
+    "heading.again": ("How to reproduce it", "재현 방법"),
+    "heading.limits": ("What these numbers do not show", "이 수치가 보여 주지 않는 것"),
+    "heading.legend": ("How to read it", "읽는 법"),
+    "heading.left_out": ("Left out", "제외된 것"),
+    # --- heads of tables --------------------------------------------------------------------------------------------
+    "head.contender": ("contender", "측정 대상"),
+    "head.scenario": ("scenario", "시나리오"),
+    "head.service": ("service", "서비스"),
+    "head.metric": ("figure", "지표"),
+    "head.unit": ("unit", "단위"),
+    "head.value": ("value", "값"),
+    "head.interval": ("interval", "구간"),
+    "head.rounds": ("rounds", "라운드"),
+    "head.round": ("round", "라운드"),
+    "head.limit": ("held back by", "한계"),
+    "head.status": ("status", "상태"),
+    "head.doubts": ("doubts", "의심"),
+    "head.verdict": ("verdict", "판정"),
+    "head.claim": ("claim", "주장"),
+    "head.criterion": ("criterion", "항목"),
+    "head.runtime": ("runtime", "런타임"),
+    "head.framework": ("framework", "프레임워크"),
+    "head.driver": ("driver", "드라이버"),
+    "head.concurrency": ("concurrency", "동시성 모델"),
+    "head.memory_peak": ("memory peak, MiB (PSS)", "최대 메모리, MiB(PSS)"),
+    "head.threads_peak": ("threads peak", "최대 스레드 수"),
+    "head.db_connections": ("database connections", "데이터베이스 연결 수"),
+    "head.starts": ("starts", "기동 횟수"),
+    "head.idle_most": ("connections", "연결 수"),
+    "head.idle_process": ("process, KiB each (PSS)", "프로세스, 연결당 KiB(PSS)"),
+    "head.idle_kernel": ("kernel, KiB each", "커널, 연결당 KiB"),
+    "head.idle_cpu_none": ("CPU with none, ms/s", "연결 없을 때 CPU, ms/초"),
+    "head.idle_cpu_most": ("CPU with all, ms/s", "모두 열렸을 때 CPU, ms/초"),
+    "head.idle_p50": ("p50 of the others, ms", "다른 요청의 p50, ms"),
+    "head.idle_p50_none": ("with none, ms", "연결 없을 때, ms"),
+    "head.idle_p50_most": ("with all, ms", "모두 열렸을 때, ms"),
+    "head.ready": ("ready, s", "준비, 초"),
+    "head.pool": ("pool open, s", "풀 열림, 초"),
+    "head.start_cpu": ("CPU until ready, s", "준비까지 CPU, 초"),
+    "head.start_memory": ("memory when ready, MiB (PSS)", "준비 시 메모리, MiB(PSS)"),
+    "head.warm": ("warm after, s", "예열, 초"),
+    "head.files": ("files", "파일"),
+    "head.lines": ("lines", "줄 수"),
+    "head.complexity": ("complexity", "복잡도"),
+    "head.functions": ("functions", "함수"),
+    "head.control": ("control", "대조군"),
+    "head.beside": ("beside its original", "원본 대비"),
+    "head.result": ("result", "결과"),
+    "head.raw": ("raw file", "원시 파일"),
+    "head.throughput": ("requests/s", "요청/s"),
+    "head.setting": ("setting", "설정"),
+    # --- legend -----------------------------------------------------------------------------------------------------
+    "legend.run": ("Profile {profile}, tier {tier}, {rounds}.", "프로필 {profile}, 티어 {tier}, {rounds}."),
+    "legend.interval": ("± is the 95 % t interval over the rounds.", "±는 라운드에 대한 95% t 신뢰구간입니다."),
+    "legend.halves": (
+        "One round: ± is the spread between the two halves of the window, not an interval; no verdict follows from it.",
+        "1라운드입니다. ±는 신뢰구간이 아니라 측정 구간 전반과 후반의 차이이며, 이것만으로는 판정하지 않습니다.",
+    ),
+    "legend.limit": (
+        "The word below a figure is what held it back (cpu, threads, loop, carriers, pool, database, upstream, generator); "
+        "none, or offered, is the load itself.",
+        "값 아래의 단어는 무엇이 한계였는지를 나타냅니다. cpu는 서비스의 CPU, threads는 스레드, loop는 이벤트 루프, "
+        "carriers는 캐리어 스레드, pool은 커넥션 풀, database는 데이터베이스, upstream은 팬아웃이 호출하는 프로그램, generator는 부하 "
+        "생성기입니다. ‘제시한 부하’(offered)이거나 비어 있으면 막은 것이 없고 부하가 거기까지였다는 뜻입니다.",
+    ),
+    "legend.bound": (
+        "≥ a lower bound: another program was the limit.",
+        "≥는 하한입니다. 다른 프로그램이 한계였습니다.",
+    ),
+    "legend.unsustained": (
+        "† the contender could not sustain the rate: the answers per second that it reached.",
+        "†는 요청률을 감당하지 못했다는 뜻이며, 값은 실제로 도달한 초당 응답 수입니다.",
+    ),
+    "legend.doubt": (
+        "? doubts in a third of its rounds or more. Every doubt is listed: in table.md and table.json, on the page behind its cell.",
+        "?는 라운드의 3분의 1 이상에 의심스러운 점이 있다는 뜻입니다. "
+        "의심스러운 점은 모두 table.md와 table.json에 있고, 페이지에서는 셀을 누르면 나옵니다.",
+    ),
+    "legend.rounds": (
+        "3/4: three of four rounds count (one round alone: the spread of its halves).",
+        "3/4: 네 라운드 가운데 세 라운드만 유효합니다(유효한 라운드가 하나뿐이면 ±는 전반과 후반의 차이입니다).",
+    ),
+    "legend.schedule": (
+        "Latency from the schedule is told by k6's clock of whole milliseconds: its ± is never finer.",
+        "예정 시각 기준 지연 시간은 1 ms 단위인 k6의 시계로 재므로 ±도 그보다 세밀할 수 없습니다.",
+    ),
+    "legend.second": (
+        "By {name}: where k6 or nobody was full, the same load came once more from {tool}, which needs less CPU per request.",
+        "{name}: k6가 한계에 닿았거나 한계에 닿은 것이 없는 곳에서는 요청당 CPU를 덜 쓰는 {tool}(으)로 같은 부하를 한 번 더 걸었습니다.",
+    ),
+    "legend.not_again": (
+        "{scenario} was not measured again with {tool}: {why}",
+        "{scenario} 시나리오는 {tool}(으)로 다시 측정하지 못했습니다: {why}",
+    ),
+    "legend.cpu": (
+        "CPU µs/request is what one costs at the scenario's fixed rate, with a core that is mostly idle and wakes for each: it is not "
+        "1 ÷ the most that a contender answers.",
+        "CPU µs/요청은 시나리오의 고정 요청률에서 요청 하나에 드는 비용입니다. 대부분 쉬는 코어를 매번 깨우는 비용이 들어 있어 "
+        "최대 처리량의 역수와 다릅니다.",
+    ),
+    "legend.memory": (
+        "KiB/request: by how much memory grows with each request in flight and its connection; a JVM whose heap is large already shows "
+        "less than it takes. ≤ the upper end of its spread where the lower end is not above zero.",
+        "KiB/요청: 처리 중인 요청과 그 연결 하나마다 늘어나는 메모리입니다. 힙이 이미 커져 있는 JVM에서는 실제보다 적게 나옵니다. "
+        "≤는 하한이 0보다 크지 않아 상한만 적은 것입니다.",
+    ),
+    "legend.memory_collected": (
+        "KiB/request: by how much memory grows with each request in flight and its connection; of a JVM after a full collection. "
+        "≤ the upper end of its spread where the lower end is not above zero.",
+        "KiB/요청: 처리 중인 요청과 그 연결 하나마다 늘어나는 메모리입니다. JVM은 전체 GC 직후에 읽습니다. "
+        "≤는 하한이 0보다 크지 않아 상한만 적은 것입니다.",
+    ),
+    # --- validity checks (METHODOLOGY.md, V1 …) ---------------------------------------------------------------------
+    "check.V1": ("errors and wrong answers", "오류와 틀린 응답"),
+    "check.V2": ("was the rate offered and sustained", "요청률을 제대로 걸고 감당했는가"),
+    "check.V3": ("lag of the generator", "부하 생성기의 지각"),
+    "check.V4": ("Little's law, closed", "리틀의 법칙(폐쇄형)"),
+    "check.V5": ("Little's law, open; counts of service and generator", "리틀의 법칙(개방형), 서비스와 생성기의 집계"),
+    "check.V6": ("what held it back", "무엇이 한계였는가"),
+    "check.V7": ("other work on the machine", "장비의 다른 작업"),
+    "check.V8": ("steady: the halves of the window agree", "안정성: 전반과 후반이 일치하는가"),
+    "check.V9": ("identity: bodies, connections, statements", "동일성: 본문, 연결 수, SQL 문 수"),
+    "check.V10": ("TCP: full queues and lost segments", "TCP: 넘친 대기열과 유실된 세그먼트"),
+    "check.V11": ("CPU of the harness", "하네스가 쓴 CPU"),
+    # --- what the numbers do not show -------------------------------------------------------------------------------
+    "not_shown.machine": (
+        "They hold for this machine, these versions and these settings. On another machine run it again.",
+        "이 장비, 이 버전, 이 설정에서만 성립합니다. 다른 장비라면 다시 측정해야 합니다.",
+    ),
+    "not_shown.loopback": (
+        "Everything is on one machine over loopback: the database's round trip is far shorter than in a data centre.",
+        "모든 프로그램이 한 장비 안에서 루프백으로 통신합니다. 데이터베이스 왕복 시간이 데이터센터보다 훨씬 짧습니다.",
+    ),
+    "not_shown.generator": (
+        "Closed throughput of a cheap request is often the generator's, not the service's; it is then printed as a bound.",
+        "가벼운 요청의 폐쇄형 처리량은 서비스가 아니라 부하 생성기의 한계일 때가 많습니다. 그런 값은 하한으로 적습니다.",
+    ),
+    "not_shown.windows": (
+        "Windows are seconds long: nothing here tells of leaks, of long pauses or of a day's load.",
+        "측정 구간은 몇 초입니다. 메모리 누수나 긴 멈춤, 하루 동안의 부하에 대해서는 알려 주지 않습니다.",
+    ),
+    "not_shown.programs": (
+        "The services are small programs that obey one contract. A framework's other features, and the skill of a team, are not in them.",
+        "서비스는 같은 계약을 지키는 작은 프로그램입니다. 프레임워크의 다른 기능이나 팀의 숙련도는 담겨 있지 않습니다.",
+    ),
+    "not_shown.code": (
+        "Lines and cyclomatic complexity are counts; how hard code is to read or to debug they tell only in part.",
+        "줄 수와 순환 복잡도는 집계일 뿐입니다. 코드를 읽고 디버깅하기 얼마나 어려운지는 일부만 알려 줍니다.",
+    ),
+    "not_shown.equal": (
+        "Where no difference was found there may still be one that is too small for this run.",
+        "차이가 보이지 않아도, 이 측정으로는 찾을 수 없을 만큼 작은 차이가 있을 수 있습니다.",
+    ),
+    # --- the controls -----------------------------------------------------------------------------------------------
+    "control.none": (
+        "This run has no control, so nothing shows how large its noise is: no verdict follows from its differences.",
+        "이 측정에는 대조군이 없어 잡음의 크기를 알 수 없습니다. 차이가 있어도 판정하지 않습니다.",
+    ),
+    "control.few": (
+        "{control}: too few rounds, so it shows nothing and no verdict follows from this run.",
+        "{control}: 라운드 수가 부족해 보여 주는 것이 없고, 이 측정으로는 판정하지 않습니다.",
+    ),
+    "control.twin": (
+        "{control} equals {of} within the noise in {passed} of {judged} figures.",
+        "{control}: 지표 {judged}개 중 {passed}개에서 원본 {of} 대비 잡음 이상의 차이가 없습니다.",
+    ),
+    "control.twin_failed": (
+        "It differs from itself, so only what is clear all the same is told, in: {names}.",
+        "같은 프로그램끼리 차이가 나서, 그 차이를 감안해도 뚜렷한 것만 판정하는 지표: {names}.",
+    ),
+    "control.plant": ("{control} was found in {passed} of {judged} figures.", "{control}: 지표 {judged}개 중 {passed}개에서 찾아냈습니다."),
+    "control.plant_failed": ("Not found: {names}.", "찾지 못한 지표: {names}."),
+    "control.undecided": ("Too few rounds that count: {names}.", "유효한 라운드가 부족한 지표: {names}."),
+    "control.rule": (
+        "A twin is the same program started twice and has to show no difference; a plant is a known handicap and has to be found.",
+        "쌍둥이는 같은 프로그램을 두 번 띄운 것으로 차이가 없어야 하고, 심어 둔 결함(plant)은 반드시 찾아내야 합니다.",
+    ),
+    "control.holds": ("holds", "같음"),
+    "control.differs": ("differs", "다름"),
+    "control.found": ("found", "찾음"),
+    "control.not_found": ("not found", "찾지 못함"),
+    # --- report.html ------------------------------------------------------------------------------------------------
+    "page.kicker": (
+        "What people claim about runtimes, held against a measurement",
+        "런타임을 둘러싼 주장을 측정으로 확인합니다",
+    ),
+    "page.skip": ("Skip to the result", "결과로 건너뛰기"),
+    "page.contents": ("Contents", "목차"),
+    "page.language": ("Language", "언어"),
+    "page.theme": ("Theme", "화면 테마"),
+    "page.theme.auto": ("Auto", "자동"),
+    "page.theme.light": ("Light", "밝게"),
+    "page.theme.dark": ("Dark", "어둡게"),
+    "page.nav.claims": ("Claims", "주장"),
+    "page.nav.table": ("Table", "표"),
+    "page.nav.charts": ("Charts", "차트"),
+    "page.nav.dominance": ("Who is better", "우열"),
+    "page.nav.code": ("Code", "코드"),
+    "page.nav.startup": ("Start-up", "기동"),
+    "page.nav.how": ("How", "측정 방법"),
+    "page.nav.limits": ("Limits", "한계"),
+    "page.changed": ("The working copy had uncommitted changes.", "커밋하지 않은 변경이 있는 상태에서 측정했습니다."),
+    "page.article": ("Article", "글"),
+    "page.shown": ("{n} of {all} claims shown", "주장 {all}개 중 {n}개 표시"),
+    "page.unfold": ("Unfold everything", "모두 펼치기"),
+    "page.no_claims": ("No claims were judged for this run.", "이 측정에서 판정한 주장이 없습니다."),
+    "page.parts": ("What decides it, and the figures that were used ({n})", "판정 근거와 쓰인 값 ({n})"),
+    "page.nothing_ours": ("No figure of this run bears on it.", "이 측정에는 관련된 값이 없습니다."),
+    "page.more_below": ("{n} more below.", "아래에 {n}개 더 있습니다."),
+    "page.interval_at": ("{bounds} at {level}", "{bounds}, {level} 구간"),
+    "page.border": ("border {value}", "경계 {value}"),
+    "page.strip_key": (
+        "Shaded: where the claim puts the value. Bar and point: what was measured, with its interval. Hatched: what the twin alone showed.",
+        "옅게 칠한 부분은 주장대로라면 값이 있어야 할 범위, 막대와 점은 측정한 구간과 값, 빗금은 쌍둥이끼리 비교한 구간입니다.",
+    ),
+    "page.sign_fails": ("without one of the rounds the other side is ahead", "라운드 하나를 빼면 우열이 바뀜"),
+    "page.table_hint": (
+        "Choose a scenario to sort the contenders by it; what lies within ± of its neighbour is no ranking. Choose a figure for "
+        "its raw rounds.",
+        "시나리오를 누르면 그 행을 기준으로 측정 대상을 정렬합니다. ± 범위가 겹치는 값끼리는 순위가 아닙니다. 값을 누르면 "
+        "라운드별 원시 값이 나옵니다.",
+    ),
+    "page.sorted": ("Columns by {row}, {order}.", "{row} 기준, {order} 순으로 정렬했습니다."),
+    "page.unsorted": ("Columns in the order of the run.", "측정 계획의 순서입니다."),
+    "page.best_first": ("best first", "좋은 값"),
+    "page.worst_first": ("worst first", "나쁜 값"),
+    "page.none_better": ("none is better by the interval", "구간 기준으로 더 나은 대상 없음"),
+    "page.legend_best": (
+        "◆ none is better by the adjusted interval, and another one is worse.",
+        "◆는 보정한 구간 기준으로 더 나은 대상이 없고, 이보다 못한 대상은 있다는 뜻입니다.",
+    ),
+    "page.legend_strip": (
+        "The line under a figure: where it and its interval lie between the least and the greatest of the row, on a log scale "
+        "that spans at "
+        "least a factor of two.",
+        "값 아래의 선은 그 행의 최솟값과 최댓값 사이에서 값과 구간의 위치를 나타냅니다. 로그 눈금이며 전체 폭은 적어도 두 배입니다.",
+    ),
+    "page.no_figure": ("no figure", "값 없음"),
+    "page.doubts": ("Doubts and reasons ({n})", "의심스러운 점과 이유 ({n})"),
+    "page.none": ("None.", "없습니다."),
+    "page.as_table": ("The same as a table", "표로 보기"),
+    "page.kind.heat": ("Overview", "한눈에 보기"),
+    "page.kind.intervals": ("Figure by scenario", "시나리오별 지표"),
+    "page.kind.latency": ("Latency percentiles", "지연 시간 백분위수"),
+    "page.kind.roles": ("CPU of a request by program", "프로그램별 요청당 CPU"),
+    "page.kind.memory": ("Memory by requests in flight", "처리 중인 요청 수에 따른 메모리"),
+    "page.kind.warm-up": ("Warm-up", "예열"),
+    "page.kind.starts": ("Start-up", "기동"),
+    "page.rules": ("How each rule decides", "규칙별 판정 방법"),
+    "page.no_charts": ("Nothing of this run could be drawn.", "이 측정에서 그릴 수 있는 것이 없습니다."),
+    "page.matrix": (
+        "In how many criteria the row's contender is better than the column's",
+        "행의 측정 대상이 열의 측정 대상보다 나은 항목의 수",
+    ),
+    "page.dominance_hint": (
+        "A contender counts as better where the whole adjusted interval lies beyond a difference of 1 % (1 ms, 4 KiB). "
+        "Choose a number to see in what.",
+        "보정한 구간 전체가 1%(1 ms, 4 KiB)를 넘는 차이일 때만 더 나은 것으로 셉니다. 숫자를 누르면 어떤 항목인지 나옵니다.",
+    ),
+    "page.front_hint": (
+        "Those that no other contender dominates: none is better in something and, as far as is known, worse in nothing.",
+        "다른 대상에 지배되지 않는 것들입니다. 지배한다는 것은 어떤 항목에서 더 낫고, 알려진 범위에서 뒤지는 항목이 없다는 뜻입니다.",
+    ),
+    "page.by_criterion": ("By criterion", "항목별로 보기"),
+    "page.criterion_hint": (
+        "Means over the rounds, below each its own 95 % t interval. Whether two differ is judged by pairs, round by round, not by these "
+        "intervals. Counts of code are exact. ◆: none was shown to be better, "
+        "and another one to be worse. †: could not sustain the rate.",
+        "라운드의 평균이고, 아래는 각자의 95% t 신뢰구간입니다. 우열은 이 구간이 아니라 라운드별로 짝지어 판정합니다. 코드 집계에는 "
+        "오차가 없습니다. ◆는 더 나은 대상이 없고 이보다 못한 대상은 있다는 뜻이고, †는 요청률을 감당하지 못했다는 뜻입니다.",
+    ),
+    "page.better_in": ("{name} is better than {other} in {n}", "{name} › {other}: {n}개 항목에서 나음"),
+    "page.tied": ("No difference was found in {n}", "차이가 보이지 않은 항목 {n}개"),
+    "page.not_compared": ("Could not be compared", "비교할 수 없음"),
+    "page.code_hint": (
+        "Counted by {tool} in the sources of each running program, without tests. Beside it what a request costs at an equal rate.",
+        "실행되는 프로그램의 소스를 {tool}(으)로 셌고 테스트는 뺐습니다. 오른쪽은 같은 요청률에서 잰 요청당 비용입니다.",
+    ),
+    "page.start_hint": (
+        "From exec. Of several starts the median with the range, from five on the geometric mean with its 95 % t interval; one "
+        "start has no "
+        "spread and gives no figure. Until it is warm a contender may use all cores.",
+        "프로세스 실행부터 잰 값입니다. 여러 번 기동했으면 중앙값과 범위, 다섯 번부터는 기하 평균과 95% t 신뢰구간입니다. "
+        "한 번만 기동하면 편차를 알 수 없어 값을 적지 않습니다. 예열이 끝날 때까지는 모든 코어를 쓸 수 있습니다.",
+    ),
+    "page.starts": ("Start-up and warm-up", "기동과 예열"),
+    "page.each_start": ("Every start ({n})", "기동별 기록 ({n})"),
+    "page.no_starts": ("No start was recorded for this run.", "이 측정에는 기동 기록이 없습니다."),
+    "page.idle_hint": (
+        "What each silent connection takes: process is the slope of the service's memory over their number with its 95 % interval, kernel "
+        "that of the machine's slabs and TCP buffers, for both ends of a connection. CPU is the service's, beside the other requests (100 "
+        "a second), before the first connection and with all of them, a minute at most later: a JVM that still compiles uses more at "
+        "first, so compare contenders within a column, not its two columns. The median of the others is from the schedule, over all "
+        "levels; beside it from the send on, with none and with all, in the 1.8 s before memory is read (– in runs that did not tell these "
+        "apart). In the brackets of CPU and medians: of up to four values the least and the greatest, from five on the 95 % interval of "
+        "the geometric mean. ? doubts in a third of the rounds or more.",
+        "아무것도 주고받지 않는 연결 하나가 차지하는 양입니다. 프로세스는 연결 수에 따른 서비스 메모리의 기울기와 그 95% 구간이고, "
+        "커널은 머신의 슬랩과 TCP 버퍼가 늘어난 기울기로 연결의 양쪽 끝을 모두 셉니다. CPU는 초당 100건의 다른 요청을 처리하면서 "
+        "서비스가 쓴 양으로, 연결이 하나도 없을 때와 모두 열렸을 때입니다. 앞쪽은 JVM이 아직 컴파일하는 중이라 더 클 수 있으니 "
+        "두 열끼리가 아니라 같은 열 안에서 측정 대상끼리 비교해야 합니다. 다른 요청의 p50은 예정 시각부터 잰 전체 구간의 값이고, "
+        "그 옆은 연결이 없을 때와 모두 열렸을 때 전송 시각부터 잰 값으로, 메모리를 읽기 전 1.8초 동안의 요청만 셉니다"
+        "(구분해 기록하지 않은 측정은 –). CPU와 p50의 괄호 안은 값이 네 개까지면 최솟값과 최댓값, "
+        "다섯 개부터는 기하평균의 95% 구간입니다. ?는 라운드의 3분의 1 이상에 의심스러운 점이 있다는 뜻입니다.",
+    ),
+    "page.switches_hint": (
+        "Voluntary and involuntary, of all threads of the service, in the scenarios in which everybody gets the same rate. Threads that "
+        "ended meanwhile are not in it. Of up to four rounds the median with the least and the greatest, from five on the geometric mean "
+        "with its 95 % t interval. ? doubts in a third of the rounds or more.",
+        "모든 측정 대상이 같은 요청률을 받는 시나리오에서, 서비스의 모든 스레드에 일어난 자발적·비자발적 스위치를 요청 수로 나눈 값입니다. "
+        "측정 도중 끝난 스레드의 몫은 빠집니다. 네 라운드까지는 중앙값과 최솟값–최댓값, 다섯 라운드부터는 기하평균과 95% t 구간입니다. "
+        "?는 라운드의 3분의 1 이상에 의심스러운 점이 있다는 뜻입니다.",
+    ),
+    "page.pinnings_hint": (
+        "jdk.VirtualThreadPinned events of the JVM's flight recorder over the whole load of a cell: the median of the rounds with the "
+        "least and the greatest. A second witness that knows no clock. It tells of a thread that wants to leave its carrier and cannot; "
+        "a native call does not try, so that 0 does not say there that nothing was pinned. – the runtime was not asked.",
+        "셀의 부하가 도는 동안 JVM의 플라이트 레코더에 남은 jdk.VirtualThreadPinned 이벤트 수입니다. 라운드의 중앙값과 "
+        "최솟값–최댓값으로, 시계에 의존하지 않는 또 하나의 증거입니다. 캐리어 스레드에서 내려오려다 내려오지 못한 스레드만 셉니다. "
+        "네이티브 호출은 내려오려는 시도를 하지 않으므로 0이라고 해서 고정되지 않았다는 뜻은 아닙니다. –는 묻지 않은 경우입니다.",
+    ),
+    "page.footprint_hint": (
+        "The highest of each round over all its scenarios, then over the rounds: median with the range, from five rounds on the "
+        "geometric mean "
+        "with its 95 % t interval. One round shows no spread and gives no figure.",
+        "라운드마다 모든 시나리오에서 가장 큰 값을 골라 라운드끼리 합친 것입니다. 중앙값과 범위, 다섯 라운드부터는 기하 평균과 "
+        "95% t 신뢰구간입니다. "
+        "1라운드만으로는 편차를 알 수 없어 값을 적지 않습니다.",
+    ),
+    "page.how.scenario": (
+        "In each round every contender is started afresh and warmed alike; then, scenario by scenario, all take turns, in an order that "
+        "the seed draws and the next round reverses. One cell is one contender under one scenario in one round.",
+        "라운드마다 모든 측정 대상을 새로 띄워 똑같이 예열한 뒤, 시나리오별로 번갈아 측정합니다. 순서는 시드로 정하고 다음 라운드에서 "
+        "뒤집습니다. 셀 하나는 한 라운드, 한 시나리오, 한 측정 대상의 기록입니다.",
+    ),
+    "page.how.contender": (
+        "In each round the contenders are started one after the other, warmed alike and taken through all scenarios, in an order that the "
+        "seed draws and the next round reverses. One cell is one contender under one scenario in one round.",
+        "라운드마다 측정 대상을 하나씩 새로 띄워 똑같이 예열한 뒤 모든 시나리오를 측정합니다. 순서는 시드로 정하고 다음 라운드에서 "
+        "뒤집습니다. 셀 하나는 한 라운드, 한 시나리오, 한 측정 대상의 기록입니다.",
+    ),
+    "page.scenarios": ("Scenarios", "시나리오"),
+    "page.model": ("load", "부하 방식"),
+    "page.rate": ("rate, /s", "요청률, /s"),
+    "page.users": ("users", "사용자 수"),
+    "page.hold": ("hold, ms", "대기, ms"),
+    "page.window": ("window, s", "측정 구간, 초"),
+    "page.settings": ("Settings that the running programs report", "실행 중인 프로그램이 알려 준 설정"),
+    "page.facts": ("Machine, tools and preflight, as recorded", "장비, 도구, 사전 점검 기록"),
+    "page.again": (
+        "The same plan with the same order, on your machine and at the same commit:",
+        "같은 커밋에서 같은 계획과 순서로, 여러분의 장비에서 측정하려면 다음과 같이 합니다.",
+    ),
+    "page.again_report": (
+        "All reports again from the raw data of a run (cells.jsonl, run.json, k6/):",
+        "원시 데이터(cells.jsonl, run.json, k6/)에서 모든 보고서를 다시 만들려면 다음과 같이 합니다.",
+    ),
+    # --- the page of an article --------------------------------------------------------------------------------------
+    "article.index": (
+        "Where the articles' own loads were repeated, their figures stand beside ours:",
+        "글에 나온 부하를 되도록 그대로 재현해 글의 수치와 우리 측정값을 나란히 실은 페이지입니다.",
+    ),
+    "article.no_figure": ("no figure", "값 없음"),
+    "article.nothing_full": ("nothing was full", "가득 찬 것 없음"),
+    "article.send": ("{vus} users send for {seconds} s, all from the same moment", "{vus}명이 동시에 시작해 {seconds}초 동안 전송"),
+    "article.requests": (
+        "{vus} users, all from the same moment, {requests} requests in all",
+        "{vus}명이 동시에 시작해 모두 {requests}건 전송",
+    ),
+    "article.no_keep_alive": (", a connection for each", ", 요청마다 새 연결"),
+    "article.open": ("{rate} requests/s for {window} s", "초당 {rate}건씩 {window}초"),
+    "page.footer": (
+        "Written from run.json, cells.jsonl, starts.jsonl and code.json, which lie beside this file. The rules are in METHODOLOGY.md.",
+        "이 파일과 같은 폴더의 run.json, cells.jsonl, starts.jsonl, code.json에서 만들었습니다. 규칙은 METHODOLOGY.md에 있습니다.",
+    ),
+    "page.close": ("Close", "닫기"),
+    "page.requests": ("requests", "요청 수"),
+    "page.latency": ("p50 / p90 / p99, ms", "p50 / p90 / p99, ms"),
+    "page.cpu": ("CPU µs/request: service / generator / database", "CPU µs/요청: 서비스 / 생성기 / 데이터베이스"),
+    "page.memory_mib": ("memory, MiB", "메모리, MiB"),
+    "page.attempt": ("attempt {n}", "{n}번째 시도"),
+    "page.by_tool": ("Round {round}, by {tool}", "{round}라운드, {tool}"),
+    "page.no_cells": ("There is no record of this cell.", "이 셀의 기록이 없습니다."),
+    "page.doubts_of_round": ("Round {round}", "{round}라운드"),
+    "page.checks_note": (
+        "Listed is every check that did not pass. All checks with what they looked at are in cells.jsonl.",
+        "통과하지 못한 검사만 적었습니다. 모든 검사와 그 입력은 cells.jsonl에 있습니다.",
+    ),
+    **CHARTS,
+}  # fmt: skip
+"""Key → (English, Korean), with the same placeholders in both."""
+
+
+def text(key: str, language: Language, **values: object) -> str:
+    """The message of that key. Raises KeyError for a key or a placeholder that is not there."""
+    return MESSAGES[key][LANGUAGES.index(language)].format(**values)
+
+
+def said(key: str, **values: object) -> Said:
+    """The message in both languages, with the same values; one that is Said itself lends each its own."""
+    return in_each(lambda language: text(key, language, **{name: own(value, language) for name, value in values.items()}))
+
+
+def joined(*parts: Said) -> Said:
+    """Sentences one after the other."""
+    return in_each(lambda language: " ".join(own(part, language) for part in parts))
+
+
+def in_each(say: Callable[[Language], str]) -> Said:
+    """What is said in each language."""
+    return Said(en=say("en"), ko=say("ko"))
+
+
+@overload
+def own(value: Said, language: Language) -> str: ...
+@overload
+def own(value: object, language: Language) -> object: ...
+def own(value: object, language: Language) -> object:
+    """Of a Said the sentence in that language, of anything else itself."""
+    return getattr(value, language) if isinstance(value, Said) else value
+
+
+def word(prefix: str, name: str) -> Said:
+    """A word of data; as the data have it where there is no message."""
+    return said(f"{prefix}.{name}") if f"{prefix}.{name}" in MESSAGES else Said(en=name, ko=name)
+
+
+def criterion(scenario: str | None, metric: str) -> Said:
+    """What contenders are ranked by."""
+    found = word("metric", metric)
+    return found if scenario is None else in_each(lambda language: f"{scenario} · {own(found, language)}")
+
+
+def unit(name: str, language: Language) -> str:
+    """A unit as it is printed; one that data bring along and that has no words here stays as it is."""
+    return own(word("unit", name), language)
+
+
+def amount(shown: str, name: str, language: Language) -> str:
+    """A number with its unit: `20.1 s`; in Korean `20.1초` and `스레드 120개`."""
+    key = f"amount.{name}" if f"amount.{name}" in MESSAGES else "amount"
+    return text(key, language, said=shown, unit=unit(name, language))
+
+
+def unit_of(metric: Metric, language: Language) -> str:
+    return unit(METRIC_UNITS[metric], language)
+
+
+def rounds(n: int, language: Language) -> str:
+    return text("count.rounds.one", language) if n == 1 else text("count.rounds.many", language, n=n)
+
+
+def cores(n: int, language: Language) -> str:
+    return text("count.cores.one", language) if n == 1 else text("count.cores.many", language, n=n)
+
+
+def scope(of: Scope, language: Language) -> str:
+    """For what a verdict holds, in a line."""
+    return text(
+        "scope", language, machine=of.machine, cores=cores(of.cores, language), profile=of.profile, tier=of.tier,
+        rounds=rounds(of.rounds, language), runner=of.runner, database=of.database, date=of.started_at[:10],
+        commit=_commit(of.commit) or text("unknown", language), seed=of.seed,
+    )  # fmt: skip
+
+
+def short_scope(of: Scope, language: Language) -> str:
+    """The same without what a reader finds once per report; of the machine its processor, which `Scope.machine` begins with."""
+    key = "scope.short.compose" if of.runner == "compose" else "scope.short"
+    return text(
+        key, language, machine=of.machine.split(",")[0], cores=cores(of.cores, language), profile=of.profile,
+        rounds=rounds(of.rounds, language),
+    )  # fmt: skip
+
+
+def _commit(whole: str) -> str:
+    """Twelve digits, and whether there were changes."""
+    digits, dash, changed = whole.partition("-")
+    return digits[:12] + dash + changed
+
+
+def asked(rule: Rule, language: Language, in_ms: bool = False) -> str:
+    """What a part of a claim asks, in a line without a full stop. `in_ms`: latency is compared there as a difference in ms."""
+    return text(f"asks.{_asks(rule)}", language, **_asked(rule, language, in_ms))
+
+
+def bound_of(found: Comparison, language: Language) -> str:
+    """Why a ratio has a ≥ or a ≤."""
+    assert found.bound is not None
+    return text(f"claim.{found.bound}", language, name=found.contender if found.bound == "at_least" else found.other or "–")
+
+
+def figure_of(rule: Rule, language: Language) -> str:
+    """What a part's figures are figures of, and what is claimed of them: `hello-max, capacity (claimed: ≥ 8)`. Empty where they say it."""
+    if isinstance(rule, CodeRule):
+        return text(f"metric.{rule.measure}", language)
+    if isinstance(rule, LimitRule):
+        return text("claim.figure_of", language, scenario=rule.scenario, what=text("head.limit", language))
+    if not isinstance(rule, RatioRule | MarginRule | FigureRule | CapRule | SlopeRule):
+        return ""
+    metric: Metric = "throughput" if isinstance(rule, CapRule) else "memory" if isinstance(rule, SlopeRule) else rule.metric
+    values = {"scenario": rule.scenario, "what": text(f"metric.{metric}", language)}
+    sign = {"at_least": "≥", "at_most": "≤"}.get(rule.rule.split("_", 1)[1])
+    if sign is not None and isinstance(rule, RatioRule):
+        return text("claim.figure_asked", language, **values, asked=f"{sign} {rule.ratio:g}")
+    if sign is not None and isinstance(rule, FigureRule):
+        return text("claim.figure_asked", language, **values, asked=f"{sign} {rule.value:,g} {unit_of(rule.metric, language)}")
+    return text("claim.figure_of", language, **values)
+
+
+def asked_of(part: Judged, language: Language) -> str:
+    """The same of a part that was judged."""
+    return asked(part.rule, language, any(comparison.unit == "ms" for comparison in part.comparisons))
+
+
+def _asks(rule: Rule) -> str:
+    return "arithmetic_product" if isinstance(rule, ArithmeticRule) and set(rule.under) == {1.0} else rule.rule
+
+
+def _asked(rule: Rule, language: Language, in_ms: bool) -> dict[str, str]:
+    """The values of its message."""
+    if isinstance(rule, RatioRule):
+        return {**_figure(rule.scenario, rule.metric, language), **_sides(rule), "ratio": f"{rule.ratio:g}"}
+    if isinstance(rule, MarginRule):
+        margin = text("asks.own_margin", language) if rule.margin is None else f"±{rule.margin:g} ms" if in_ms else _margin(rule.margin)
+        return {**_figure(rule.scenario, rule.metric, language), "contenders": ", ".join(rule.contenders), "margin": margin}
+    if isinstance(rule, FigureRule):
+        return {
+            **_figure(rule.scenario, rule.metric, language),
+            "contenders": ", ".join(rule.contenders),
+            "value": f"{rule.value:g}",
+            "unit": unit_of(rule.metric, language),
+            "margin": _margin(rule.margin),
+        }
+    if isinstance(rule, CapRule):
+        cap = text(f"limit.{rule.cap}", language)
+        return {"scenario": rule.scenario, "contenders": ", ".join(rule.contenders), "cap": cap, "margin": _margin(rule.margin)}
+    if isinstance(rule, LimitRule):
+        return {"scenario": rule.scenario, "contenders": ", ".join(rule.contenders), "limit": text(f"limit.{rule.limit}", language)}
+    if isinstance(rule, SlopeRule):
+        return {"scenario": rule.scenario, **_sides(rule), "kib": f"{rule.kib:g}"}
+    if isinstance(rule, CodeRule):
+        return {"measure": text(f"metric.{rule.measure}", language), **_sides(rule), "ratio": f"{rule.ratio:g}"}
+    if isinstance(rule, SameCodeRule):
+        return _sides(rule)
+    if isinstance(rule, ArithmeticRule):
+        over, under = (" × ".join(f"{value:g}" for value in values) for values in (rule.over, rule.under))
+        return {"over": over, "under": under, "said": f"{rule.said:g}", "margin": _margin(rule.margin)}
+    assert isinstance(rule, NoWinnerRule)
+    return {}
+
+
+def _figure(scenario: str, metric: Metric, language: Language) -> dict[str, str]:
+    return {"scenario": scenario, "metric": text(f"metric.{metric}", language)}
+
+
+def _sides(rule: RatioRule | SlopeRule | CodeRule | SameCodeRule) -> dict[str, str]:
+    return {"contender": rule.contender, "other": rule.other}
+
+
+def _margin(share: float) -> str:
+    return f"±{share:.0%}"

@@ -1,0 +1,44 @@
+"""What a plan could find, in lines for the terminal. Pure."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+from nsb.analyse.judge import LEAST_ROUNDS, MARGINS, band
+from nsb.analyse.noise import Noise
+from nsb.analyse.stats import equality_power, power, smallest_shift
+
+ASSUMED = (0.03, 0.08, 0.13)
+"""s of a quiet, an ordinary and a busy machine, where no earlier run tells it."""
+
+
+def lines(scenarios: Sequence[str], rounds: int, comparisons: int, noise: Mapping[str, Noise], source: str | None) -> list[str]:
+    """`noise` is that of the run named `source`; without one, s is assumed."""
+    if rounds < LEAST_ROUNDS:
+        return [f"Fewer than {LEAST_ROUNDS} rounds: no verdict."]
+    head = (
+        f"Smallest effect of one of {comparisons} primary comparisons (each contender with one other in every scenario; Holm's first "
+        f"step) in {rounds} rounds: exp((t₁₋α/2m + t₀.₈₀)·s/√n) − 1, the chance to find it where the twin passes, and the chance to show "
+        f"two equal ones equal (within {MARGINS['ratio']:.0%}, or {MARGINS['ms']:.0f} ms). "
+        "s: standard deviation of a paired ln ratio, or of ms; "
+    )
+    if source is None:
+        head += "assumed, since no earlier run of this machine and profile has enough rounds."
+        return [head, *(f"  {'':18} {_line(Noise(unit='ratio', s=s, df=0, source='rounds'), rounds, comparisons)}" for s in ASSUMED)]
+    head += f"from {source}: its twin, or the spread between its rounds × √2, an upper estimate; df: degrees of freedom."
+    return [head, *(f"  {s:18} {_known(noise.get(s), rounds, comparisons)}" for s in scenarios)]
+
+
+def _known(noise: Noise | None, rounds: int, comparisons: int) -> str:
+    if noise is None:
+        return "s unknown: too few valid rounds there"
+    return f"{_line(noise, rounds, comparisons)}; from {noise.source}, {noise.df} df"
+
+
+def _line(noise: Noise, rounds: int, comparisons: int) -> str:
+    shift = smallest_shift(noise.s, rounds, comparisons)
+    chance = power(shift, noise.s, rounds, comparisons) if noise.s > 0 else 1.0
+    found = f"{math.expm1(shift):6.1%}" if noise.unit == "ratio" else f"{shift:4.1f} ms"
+    s = f"s {noise.s:.3f}" if noise.unit == "ratio" else f"s {noise.s:.2f} ms"
+    return f"{s:10} finds {found} in {chance:.0%} of runs; equal shown in {equality_power(noise.s, rounds, band(noise.unit)):.0%}"

@@ -1,0 +1,49 @@
+"""The parts of table.md on what the OS and the JVM count of threads: a row for each scenario, a column for each contender. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from nsb.analyse.table import Pinned, Switched, Table
+from nsb.render import words
+from nsb.render.messages import text
+
+
+def section(table: Table) -> list[str]:
+    """The blocks of the page; none for a run that counted none."""
+    return [*_block("switches", rows(table), table), *_block("pinnings", pinned(table), table)]
+
+
+def _block(name: str, found: list[tuple[str, list[str]]], table: Table) -> list[str]:
+    if not found:
+        return []
+    lines = [
+        "| | " + " | ".join(table.contenders) + " |",
+        "|---|" + "---:|" * len(table.contenders),
+        *(f"| {scenario} | {' | '.join(cells)} |" for scenario, cells in found),
+    ]
+    return [f"## {text(f'heading.{name}', 'en')}\n", text(f"page.{name}_hint", "en") + "\n", "\n".join(lines) + "\n"]
+
+
+def rows(table: Table) -> list[tuple[str, list[str]]]:
+    """Scenario and, for each contender of the table, `5.51? (5.20–5.83)` with the mark of doubts, or `–` where nothing can be told."""
+    return _rows(table, {(each.scenario, each.contender): _switches(each) for each in table.switched})
+
+
+def pinned(table: Table) -> list[tuple[str, list[str]]]:
+    """The same of pinning events: `43 (42–43)`, or `–` where the runtime was not asked."""
+    return _rows(table, {(each.scenario, each.contender): _events(each) for each in table.pinned})
+
+
+def _rows(table: Table, told: Mapping[tuple[str, str], str]) -> list[tuple[str, list[str]]]:
+    """Of the scenarios of which something is told of somebody."""
+    shown = [scenario for scenario in table.scenarios if any((scenario, contender) in told for contender in table.contenders)]
+    return [(scenario, [told.get((scenario, contender), words.span(None)) for contender in table.contenders]) for scenario in shown]
+
+
+def _switches(found: Switched) -> str:
+    return words.marked(words.span(found.a_request), found.doubtful)
+
+
+def _events(found: Pinned) -> str:
+    return f"{found.events.value:g} ({found.events.low:g}–{found.events.high:g})"

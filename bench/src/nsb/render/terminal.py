@@ -1,0 +1,75 @@
+"""The table for a terminal of 100 columns. Pure: it makes renderables, the command line prints them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from rich import box
+from rich.cells import cell_len
+from rich.console import Group
+from rich.table import Table as Grid
+from rich.text import Text
+
+from nsb.analyse.table import Entry, Second, Table
+from nsb.render import words
+
+BETWEEN = 2
+"""What a column takes beside its text."""
+_COLOURS = {
+    "valid": "",
+    "censored": "yellow",
+    "invalid": "red",
+    "failed": "red",
+    "unsupported": "dim",
+    "missing": "dim",
+    "not asked": "dim",
+}
+
+
+def grid(table: Table, width: int) -> Group:
+    """Scenarios down, contenders across; in a cell the figure, its spread and, where it was not the offered load, what held it back.
+
+    Where they do not fit into `width` columns, several such tables, each without the scenarios that nobody in it was asked.
+    """
+    rows = [
+        (Text.assemble(scenario, "\n", (title, "dim")), dict(zip(table.contenders, map(_cell, entries), strict=True)))
+        for scenario in table.scenarios
+        for title, entries in words.rows(table, scenario)
+    ]
+    first = max((_width(head) for head, _ in rows), default=0) + BETWEEN
+    widths = {name: max([len(name), *(_width(cells[name]) for _, cells in rows)]) + BETWEEN for name in table.contenders}
+    tables = [_grid(rows, names) for names in _packed(widths, width - first)]
+    return Group(tables[0], *(part for each in tables[1:] for part in (Text(), each)))
+
+
+def _packed(widths: Mapping[str, int], room: int) -> list[list[str]]:
+    """The names in their order, as many together as fit; one that is wider than all the room stands alone."""
+    found: list[list[str]] = [[]]
+    for name, width in widths.items():
+        if found[-1] and sum(widths[other] for other in found[-1]) + width > room:
+            found.append([])
+        found[-1].append(name)
+    return found
+
+
+def _grid(rows: Sequence[tuple[Text, Mapping[str, Text]]], names: Sequence[str]) -> Grid:
+    view = Grid(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0), show_edge=False)
+    view.add_column("scenario", no_wrap=True)
+    for name in names:
+        view.add_column(name, justify="right", no_wrap=True)
+    for head, cells in rows:
+        if any(cells[name].plain.strip() for name in names):
+            view.add_row(head, *(cells[name] for name in names))
+    return view
+
+
+def _width(text: Text) -> int:
+    return max(cell_len(line) for line in text.plain.split("\n"))
+
+
+def _cell(entry: Entry | Second | None) -> Text:
+    if entry is None:
+        return Text()
+    colour = _COLOURS[entry.status]
+    held = "" if entry.limit == "offered" else words.limit(entry)
+    return Text.assemble((words.figure(entry), colour), "\n", (words.spread(entry), "dim"), "\n" if held else "", (held, "dim"))

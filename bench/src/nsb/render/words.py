@@ -1,0 +1,191 @@
+"""How figures are written in every report: one place for digits, marks and the legend. Pure."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from nsb.analyse.starts import Span
+from nsb.analyse.table import UNITS, Entry, Second, Table
+from nsb.registry.claims import Comparison
+from nsb.registry.model import SecondFigure
+from nsb.render import messages
+from nsb.render.messages import Language, text
+
+CLOCK_MS = 1.0
+"""Latency from the schedule is told by k6's clock of whole milliseconds."""
+
+
+def number(value: float) -> str:
+    """Three significant digits, two below 0.1, but never more than four decimals; no exponent."""
+    if value >= 100:
+        return f"{value:,.0f}"
+    if 0.00005 <= value < 0.1:
+        return f"{value:.{min(4, 1 - math.floor(math.log10(value)))}f}"
+    return f"{value:.1f}" if value >= 10 else f"{value:.2f}"
+
+
+def plain(value: float) -> str:
+    """As somebody gave it, not rounded: `0.83`, `124,011`."""
+    return f"{value:,.6g}"
+
+
+def bound_sign(found: Comparison) -> str:
+    """`≥` and `≤` before a ratio of which one side is a lower bound."""
+    return {None: "", "at_least": "≥", "at_most": "≤"}[found.bound]
+
+
+def signed(value: float | None) -> str:
+    """The same with a true minus, since a slope of memory may reach below zero; `–` where there is none."""
+    if value is None:
+        return "–"
+    said = number(abs(value))
+    return f"−{said}" if value < 0 and said != "0.00" else said
+
+
+def clock(seconds: float) -> str:
+    """`11:30` minutes and seconds; what is below zero is nothing."""
+    minutes, rest = divmod(max(0, round(seconds)), 60)
+    return f"{minutes}:{rest:02}"
+
+
+def count(of: int, noun: str) -> str:
+    """`1 round`, `6 rounds`."""
+    return f"{of} {noun}{'' if of == 1 else 's'}"
+
+
+def figure(entry: Entry | Second) -> str:
+    """`52.1`, `≥13,200` for a lower bound, `≤3.20` for an upper one, `98.0/s†` for a rate that was not sustained, `?` for a doubt."""
+    if entry.status == "not asked":
+        return ""
+    if entry.figure is None:
+        return "no figure" if entry.status in ("valid", "censored") else entry.status
+    text = number(entry.figure.value)
+    if entry.figure.bound:
+        text = f"≤{text}"
+    if entry.status == "censored":
+        text = f"≥{text}" if entry.model == "closed" else f"{text}/s†"
+    return text + ("?" if entry.doubtful else "")
+
+
+def unsustained(entry: Entry | Second) -> bool:
+    """Whether its figure is the answers per second that it reached, since it could not sustain the rate."""
+    return entry.status == "censored" and entry.model == "open"
+
+
+def spread(entry: Entry | Second) -> str:
+    """`±4.0%`, of latency `±1 ms`, and how many rounds stand behind it where they are fewer than were measured."""
+    if entry.figure is None or entry.figure.bound or entry.figure.half_width is None:
+        return ""
+    if entry.figure.rounds < entry.rounds_measured:
+        return f"{_width(entry)} {entry.figure.rounds}/{entry.rounds_measured}"
+    return _width(entry)
+
+
+def _width(entry: Entry | Second) -> str:
+    assert entry.figure is not None
+    assert entry.figure.half_width is not None
+    if isinstance(entry, Entry) and entry.scheduled:  # no finer than the clock that it is told by
+        return f"±{max(CLOCK_MS, entry.figure.half_width * entry.figure.value):.0f} ms"
+    width = entry.figure.half_width
+    return f"±{width:.0%}" if width >= 0.095 else f"±{width:.1%}"
+
+
+def span(found: Span | None) -> str:
+    """`410 (357–431)`."""
+    return "–" if found is None else f"{number(found.value)} ({number(found.low)}–{number(found.high)})"
+
+
+def marked(figure: str, doubtful: bool) -> str:
+    """`410? (357–431)` where its rounds have doubts; `–` stays as it is."""
+    value, _, spread = figure.partition(" ")
+    return figure if not doubtful or figure == "–" else f"{value}? {spread}".strip()
+
+
+def spans(found: Iterable[Span | None]) -> str:
+    """What the brackets of those spans hold."""
+    says = {
+        "range": "the median and, in brackets, the least and the greatest",
+        "interval": "from five values on the geometric mean and, in brackets, its 95 % t interval",
+    }
+    return "; ".join(says[spread] for spread in sorted({each.spread for each in found if each is not None}, reverse=True))
+
+
+def limit(entry: Entry | Second) -> str:
+    return entry.limit or ("–" if entry.figure else "")
+
+
+def rows(table: Table, scenario: str, language: Language = "en") -> list[tuple[str, list[Entry | Second | None]]]:
+    """A scenario's rows with their titles: one, or one for each generator, under its name, where a second one measured it too."""
+    unit = messages.unit(UNITS[table.headlines[scenario]], language)
+    entries: list[Entry | Second | None] = [table.entry(contender, scenario) for contender in table.contenders]
+    seconds = table.seconds(scenario)
+    if not seconds:
+        return [(unit, entries)]
+    again = text("unit.by", language, unit=messages.unit(UNITS["throughput"], language), tool=_generator(next(iter(seconds.values()))))
+    return [(text("unit.by", language, unit=unit, tool="k6"), entries), (again, [seconds.get(contender) for contender in table.contenders])]
+
+
+def _generator(second: Second) -> str:
+    """Its name without the version."""
+    return second.tool.split(" ", 1)[0]
+
+
+def again(second: SecondFigure) -> str:
+    """One round's figure of the second generator, in a line."""
+    value = f"{number(second.throughput_rps)} requests/s" if second.throughput_rps else "no number"
+    return f"by {second.tool}: " + "; ".join([value, second.status, *([second.limit] if second.limit else []), *second.reasons])
+
+
+def legend(table: Table, language: Language = "en") -> list[str]:
+    """What the marks mean, in whole sentences: those that this table needs."""
+
+    def said(key: str, **values: object) -> str:
+        return text(f"legend.{key}", language, **values)
+
+    run = said("run", profile=table.profile, tier=table.tier, rounds=messages.rounds(table.rounds, language))
+    return [
+        f"{run} {said('interval' if table.rounds > 1 else 'halves')}",
+        said("limit"),
+        " ".join(said(mark) for mark in ("bound", "unsustained", "doubt", "rounds")),
+        *([said("schedule")] if _scheduled(table) else []),
+        *([said("cpu")] if {"cpu", "throughput"} <= set(table.headlines.values()) else []),
+        *(said("second", name=name, tool=tool) for tool, name in _tools(table).items()),
+        *(said("not_again", scenario=scenario, tool=tool, why=why) for scenario, tool, why in _not_again(table)),
+        *([said("memory_collected" if table.collected else "memory")] if "memory" in table.headlines.values() else []),
+        *(f"{text('heading.left_out', language)}: {contender}: {why}" for contender, why in table.left_out.items()),
+    ]
+
+
+def _scheduled(table: Table) -> bool:
+    return any(entry.scheduled for entry in table.entries)
+
+
+def _tools(table: Table) -> dict[str, str]:
+    """Second generators with their names."""
+    return {second.tool: _generator(second) for scenario in table.scenarios for second in table.seconds(scenario).values()}
+
+
+def _not_again(table: Table) -> list[tuple[str, str, str]]:
+    """Scenarios that could not be measured again where k6 was full, and why."""
+    found = [(e.scenario, e.second) for e in table.entries if e.second is not None and e.second.status == "unsupported"]
+    return list(dict.fromkeys((scenario, second.tool, "; ".join(second.reasons)) for scenario, second in found))
+
+
+def doubts(table: Table) -> list[str]:
+    """Every reason and doubt in one line per cell, in the table's order."""
+    lines = []
+    for entry in table.entries:
+        said = [*entry.reasons, *entry.doubts]
+        if said:
+            lines.append(f"{entry.scenario} · {entry.contender}: {'; '.join(said)}")
+        second = entry.second
+        if second is not None and second.status != "unsupported" and (second.reasons or second.doubts):
+            lines.append(f"{entry.scenario} · {entry.contender} by {_generator(second)}: {'; '.join([*second.reasons, *second.doubts])}")
+    return lines
+
+
+def of_runner(text: str, run: Mapping[str, Any]) -> str:
+    """What a page calls memory: of containers it is that of the control group, and no PSS."""
+    return text.replace("(PSS)", "(cgroup)") if run.get("runner") == "compose" else text
