@@ -13,12 +13,11 @@ from typing import Any
 import pytest
 
 from fakes.stage import Fakes
-from nsb.analyse.validity import Judgement
-from nsb.measure import native, oha, session
+from nsb.measure import native, session
 from nsb.measure import starts as watching
 from nsb.measure.journal import read_run, read_starts_of
 from nsb.registry import plan as plans
-from nsb.registry.model import SCHEMA, Cell, Scenario, Whole
+from nsb.registry.model import Cell, Scenario, Whole
 
 LADDER = Scenario(
     id="ladder", why="", path="/sleep", body="ok", model="closed", vus=2, levels=[1, 2], hold_ms=100, headline="memory"
@@ -198,19 +197,6 @@ def test_a_jvm_is_started_again_for_the_heap_of_a_scenario(made: Callable[..., F
         fakes.measure()
     assert started == ([1024, 4096] if contender[1] else [1024])
     assert [cell.scenario for cell in cells(fakes) if cell.counts] == [usual.id, "large"]  # the usual heap first
-
-
-@pytest.mark.parametrize(("limit", "full", "asked"), [("generator", True, True), ("cpu", True, True), ("cpu", False, False)])
-def test_the_second_generator_is_asked_where_k6_was_full(
-    made: Callable[..., Fakes], monkeypatch: pytest.MonkeyPatch, limit: Any, full: bool, asked: bool
-) -> None:
-    fakes = made({"a": ""})
-    closed = Scenario(id="most", why="", path="/hello", body="ok", model="closed", vus=2, headline="throughput")
-    fakes.plan = replace(fakes.plan, scenarios=(closed,))
-    monkeypatch.setattr(native, "judge", lambda _: Judgement("valid", limit, (), full))
-    nowhere = oha.Generator(None, "oha", "it is not here")
-    session.measure(fakes.plan, fakes.stage, fakes.journal, fakes.k6, nowhere, {"schema": SCHEMA}, [], fakes.said)
-    assert [one.second and one.second.reasons for one in cells(fakes)] == [["it is not here"] if asked else None]
 
 
 @pytest.mark.parametrize(("blocked_by", "holds", "patience_s"), [("carriers", "pool", 35.0), (None, "pool", 5.0), ("loop", None, 5.0)])

@@ -25,7 +25,7 @@ from nsb.analyse.stopped import REQUESTS, harm, notes
 from nsb.conform.exchanges import answers, differences
 from nsb.conform.suite import beyond_reach
 from nsb.measure import bare as bares
-from nsb.measure import checks, containers, earlier, host, k6, oha, preflight, runners, session, stopped
+from nsb.measure import checks, containers, earlier, host, k6, preflight, runners, session, stopped
 from nsb.measure import code as sizes
 from nsb.measure import show as showing
 from nsb.measure.database import DatabaseError, find_server
@@ -286,7 +286,6 @@ def _run(
     build_s, failed = ground.build([registry.contenders[name] for name in runnable], _say)
     left_out |= failed
     runnable = [name for name in runnable if name not in left_out]
-    oha_ = ground.oha(plan.scenarios, plan.rounds < 2, _say) if runnable else None
     build_wall = time.monotonic() - began
     _tell_left_out(left_out)
     if not runnable:
@@ -318,7 +317,7 @@ def _run(
         screen = Screen(console, plan, lambda cells: tables.make(facts, cells), already)
         try:
             with screen:
-                retries_s = session.measure(plan, stage, journal, k6_program, oha_, facts, already, screen)
+                retries_s = session.measure(plan, stage, journal, k6_program, facts, already, screen)
         except BaseException:
             with contextlib.suppress(JournalError):  # a full disk once more: what went wrong first is what is told
                 _written(folder)
@@ -786,8 +785,6 @@ def doctor(runner: Runner = "auto") -> None:
     if "go" not in work.found and ground.name == "native":
         console.print("k6 and the upstream need Go too: nothing can be measured without it.")
         lacking += 1
-    if "cargo" not in work.found:
-        console.print(f"{oha.NAME} needs cargo too: without it, capacity is not measured again where k6 is the limit.")
     sys.exit(INCOMPLETE if lacking else DONE)
 
 

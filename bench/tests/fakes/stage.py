@@ -125,7 +125,7 @@ class Fakes:
         self.said = Said()
 
     def measure(self) -> None:
-        session.measure(self.plan, self.stage, self.journal, self.k6, None, {"schema": SCHEMA}, [], self.said)
+        session.measure(self.plan, self.stage, self.journal, self.k6, {"schema": SCHEMA}, [], self.said)
 
     def close(self) -> None:
         for process in (self.database.process, self.upstream):

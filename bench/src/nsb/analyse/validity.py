@@ -110,17 +110,6 @@ class Judgement:
     status: Status
     limit: Limit | None
     checks: tuple[Check, ...]
-    generator_full: bool = False
-    nothing_full: bool = False
-    """Of a closed cell: no station was seen to be (V6)."""
-
-    @property
-    def may_be_more(self) -> bool:
-        """Whether a cheaper generator may come to more: in a closed cell it was the limit, or its cores were full of it and others, or it
-        was full beside the service's CPU, which is dearer where answers come one by one to a generator that is late; or nobody was full, so
-        that they waited for each other."""
-        late = self.generator_full and self.limit in ("generator", "database", "upstream", "cpu", "loop")
-        return self.status in ("valid", "censored") and (late or self.nothing_full)
 
     @property
     def reasons(self) -> list[str]:
@@ -150,8 +139,7 @@ def judge(o: Observation) -> Judgement:
         return Judgement("invalid", None, (check,))
     if o.ladder:
         return _judge_ladder(o, o.load)
-    seen = full_stations(o, o.load)
-    full = seen or _by_elimination(o)
+    full = full_stations(o, o.load) or _by_elimination(o)
     checks = [
         errors(o, o.load),
         offered(o, o.load, full),
@@ -168,9 +156,7 @@ def judge(o: Observation) -> Judgement:
     ]
     sustained = not any(check.id == "V2" and check.outcome == "censored" for check in checks)
     limits = [station for station in full if station != "offered" or sustained]
-    full_alone = [role for role in ("database", "upstream") if _use(o, role) >= FULL]
-    full_of_users = o.model == "closed" and "generator" in full and limits[0] not in full_alone
-    return Judgement(_status(checks), limits[0] if limits else None, tuple(checks), full_of_users, o.model == "closed" and not seen)
+    return Judgement(_status(checks), limits[0] if limits else None, tuple(checks))
 
 
 def _status(checks: list[Check]) -> Status:

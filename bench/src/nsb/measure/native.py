@@ -19,14 +19,14 @@ from typing import Any, ClassVar
 
 import httpx
 
-from nsb.analyse import fairness, second
+from nsb.analyse import fairness
 from nsb.analyse.growth import climb
 from nsb.analyse.parse import Load, SummaryError, answered, load_summary
 from nsb.analyse.placement import Placement
 from nsb.analyse.starts import Start, cold, load_end
 from nsb.analyse.validity import Judgement, Observation, Stats, judge
 from nsb.conform.kernel import established
-from nsb.measure import attach, holder, k6, manifest, oha, starts
+from nsb.measure import attach, holder, k6, manifest, starts
 from nsb.measure.database import Server
 from nsb.measure.host import slab_memory_mib, tcp_counters, tcp_memory_mib
 from nsb.measure.journal import Journal
@@ -35,15 +35,12 @@ from nsb.measure.tools import Workshop
 from nsb.registry.model import (
     EXTRAS,
     P99_REQUESTS,
-    SECOND_BOOT_S,
     Cell,
     Contender,
     Half,
     Latency,
     Reading,
     Scenario,
-    SecondFigure,
-    Status,
     Still,
     Timing,
     endpoint,
@@ -461,18 +458,13 @@ class Runner:
         stage: Stage,
         journal: Journal,
         k6_program: Path,
-        oha_: oha.Generator | None = None,
         holder_program: Path | None = None,
     ) -> None:
-        """`oha_`: measures closed cells again where k6 was full; None where no scenario of the plan is one of those.
-
-        `holder_program`: holds connections beside a load; None where no scenario asks for it, or nothing builds it.
-        """
+        """`holder_program`: holds connections beside a load; None where no scenario asks for it, or nothing builds it."""
         self.plan = plan
         self.stage = stage
         self.journal = journal
         self._k6 = k6_program
-        self._oha = oha_
         self._holder = holder_program
         self._running: dict[str, Running] = {}
         self._out: dict[str, str] = {}
@@ -719,13 +711,10 @@ class Runner:
         observation = replace(self._observation(slot, timing, running, window, load, -1 if code is None else code), held=held)
         observation = replace(observation, uncollected=uncollected or window.uncollected)
         judgement = judge(observation)
-        again = self._oha if slot.scenario.measured_again and judgement.may_be_more else None
-        figure = None if again is None else self._again(slot, timing, running, name, again)
         cell = self._cell(slot, attempt, timing, window, observation, judgement, started_at, time.monotonic() - began, name)
         short = self.plan.cut_short(slot.scenario)
         told = [] if load is not None else [f"k6 said: {_in_one_line(generators[0].last_words(3)) or 'nothing'}"]
         changes = {
-            "second": figure,
             "pinnings": pinnings,
             "reasons": [*cell.reasons, *told],
             "doubts": [*cell.doubts, *running.doubts, *([short] if short else [])],
@@ -742,48 +731,6 @@ class Runner:
             return attach.Jvm(attach.java_of(running.process.tree())), None
         except attach.AttachError as error:
             return None, str(error)
-
-    def _again(self, slot: Slot, timing: Timing, running: Running, name: str, generator: oha.Generator) -> SecondFigure:
-        """The same load by oha, right after k6's. Never raises for what oha or the service does wrong: that is the figure's status."""
-
-        def none(status: Status, why: str) -> SecondFigure:
-            return SecondFigure(tool=generator.version, status=status, reasons=[why])
-
-        if generator.program is None:
-            return none("unsupported", generator.why_not)
-        scenario, raw = slot.scenario, f"oha/{name}.json"
-        report_file, log = self.journal.folder / raw, self.journal.folder / "logs" / f"oha-{name}.log"
-        report_file.unlink(missing_ok=True)  # of a sitting that was killed
-        reader = StatsReader(running.base_url)
-        try:
-            if scenario.writes:
-                self.stage.database.reset_books()
-            before = reader.now()
-            url, opens_s = running.base_url + scenario.path, time.time() + SECOND_BOOT_S + timing.settle_s
-            process = generator.start(url, scenario, timing, self.stage.placement.generator, report_file, log)
-            try:
-                counter = oha.Counter(reader.now, [opens_s + part * timing.window_s for part in (0.0, 0.5, 1.0)])
-                window = self._watch(running, [process], reader, timing, opens_s, slot)
-                code = process.wait(20)
-            finally:
-                process.end(0.5)
-            lost = self._lost(running, slot.scenario)
-            if lost is not None:
-                return none("failed", lost)
-            if code != 0:
-                return none("failed", f"oha {'did not end' if code is None else f'ended with {code}'}: {process.last_words()}")
-            after, edges = reader.now(), counter.counts()
-            report = second.parse(report_file.read_text(encoding="utf-8"))
-            inserted = self.stage.database.inserted() if scenario.writes else None
-        except (ProcessError, OSError, second.ReportError) as error:
-            return none("failed", str(error))
-        finally:
-            reader.close()
-        if before is None or after is None or len(edges) < 3:
-            return none("failed", "/stats did not answer at the window's edges: nobody counted the window's requests")
-        o = self._observation(slot, timing, running, window, second.load(report, edges, timing.window_s), 0)
-        expected = second.Expected(scenario.answer_status, scenario.body, scenario.vus, inserted)
-        return second.figure(generator.version, o, report, after.requests_total - before.requests_total, expected, raw)
 
     def _report(self, name: str) -> Path:
         return self.journal.folder / "k6" / f"{name}-held.json"

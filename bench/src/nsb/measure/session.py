@@ -18,7 +18,7 @@ from nsb.analyse import fairness
 from nsb.analyse.resume import digest, entries
 from nsb.conform.bed import Bed, LaunchFailed, Outcome
 from nsb.conform.suite import check
-from nsb.measure import holder, host, k6, manifest, native, oha
+from nsb.measure import holder, host, k6, manifest, native
 from nsb.measure.database import DatabaseError, provide
 from nsb.measure.interrupt import stop_if_asked, undisturbed
 from nsb.measure.journal import Journal
@@ -29,7 +29,7 @@ from nsb.registry.model import POOL_SIZE, SCHEMA, Cell, Contender, Profile, Scen
 from nsb.registry.plan import Order, Plan, Slot, missing, order_for
 
 UPSTREAM_BUILD = ["build", "-trimpath"]
-HARNESS = ("bench/src", "bench/k6", "bench/oha", "bench/upstream", "bench/database", "bench/requirements.lock")
+HARNESS = ("bench/src", "bench/k6", "bench/upstream", "bench/database", "bench/requirements.lock")
 """What of the harness can move a number."""
 
 
@@ -268,7 +268,6 @@ def measure(
     on: Stage,
     journal: Journal,
     k6_program: Path,
-    oha_: oha.Generator | None,
     facts: dict[str, Any],
     already: Sequence[Cell],
     progress: Progress,
@@ -279,7 +278,7 @@ def measure(
     """
     retries_s = 0.0
     todo = missing(plan, already)
-    runner = native.Runner(plan, on, journal, k6_program, oha_, holder_program(on.workshop, plan.scenarios, progress.say))
+    runner = native.Runner(plan, on, journal, k6_program, holder_program(on.workshop, plan.scenarios, progress.say))
     try:
         for round_, group in plan.all_groups:
             slots = [(slot, attempt) for slot, attempt in todo if slot.round == round_ and slot.contender.id in group]

@@ -368,16 +368,6 @@ class Scenario(Frozen):
         return self.vus + (self.levels[-1] if self.held is not None else 0)
 
     @property
-    def measured_again(self) -> bool:
-        """Whether the second generator can drive it where k6 is the limit: one closed request whose answers have a known length together.
-
-        So a plain GET of one answer, or an insert: how long its ids are the database knows.
-        """
-        plain = self.method == "GET" and self.send is None and "*" not in self.body
-        inserts = self.writes and self.send is not None and self.body.count("*") == 1
-        return self.model == "closed" and self.hold_ms == 0 and self.whole is None and self.ids == 0 and (plain or inserts)
-
-    @property
     def servers(self) -> int:
         """How many requests the smallest declared station serves at once: the pool, or 200 threads."""
         return min(POOL_SIZE if self.holds == "pool" else SERVER_THREADS, self.vus)
@@ -462,8 +452,6 @@ class Timing(Frozen):
     window_s: float
     drain_s: float
     """What the last answers are expected to take."""
-    second_s: float = 0.0
-    """The same load once more by the second generator, announced wherever k6 may be the limit."""
     level_s: float = 0.0
     """How long a ladder stands on each level; 0 where there is none."""
     whole: bool = False
@@ -471,7 +459,7 @@ class Timing(Frozen):
 
     @property
     def total_s(self) -> float:
-        return self.boot_s + self.spread_s + self.settle_s + self.window_s + self.drain_s + OVERHEAD_S + self.second_s
+        return self.boot_s + self.spread_s + self.settle_s + self.window_s + self.drain_s + OVERHEAD_S
 
 
 OVERHEAD_S = 0.5
@@ -486,10 +474,6 @@ HELD_READ_AT = (0.7, 0.95)
 """When in it memory is read: after the last has been opened, and once more."""
 HELD_STILL = (0.5, 0.68)
 """Shares of it within which nothing changes: all its connections are open, and memory is not read yet, nor a JVM collected for it."""
-SECOND_BOOT_S = 0.5
-"""oha sends its first request sooner than this after its start (s)."""
-SECOND_TAIL_S = 0.3
-"""oha sends for at least this long after its window has closed: the window's last read-out still sees the load (s)."""
 
 
 def timing(scenario: Scenario, tier: Tier) -> Timing:
@@ -518,7 +502,6 @@ def timing(scenario: Scenario, tier: Tier) -> Timing:
         settle_s=settle,
         window_s=round(window, 3),
         drain_s=scenario.slowest_answer_s,
-        second_s=SECOND_BOOT_S + settle + window + SECOND_TAIL_S + OVERHEAD_S if scenario.measured_again else 0.0,
     )
 
 
@@ -606,7 +589,7 @@ class Slope(Frozen):
 
 
 class SecondFigure(Frozen):
-    """A closed cell in which k6 or nobody was full, driven once more by the second generator (METHODOLOGY.md, Second generator)."""
+    """A closed cell in which k6 or nobody was full, driven once more by the second generator (runs until November 2026)."""
 
     tool: str
     """The generator's name and version."""
