@@ -15,8 +15,8 @@ from jsonschema import ValidationError
 
 from nsb.analyse import table as tables
 from nsb.analyse.articles import Figure
-from nsb.analyse.starts import Start
 from nsb.measure.journal import read_run
+from nsb.records.starts import Start
 from nsb.registry.claims import Beside, Ours, Reported, Said
 from nsb.registry.model import Cell, Latency, Metric, Reading, SecondFigure, Slope
 from nsb.render import charts as drawing

@@ -15,10 +15,10 @@ from rich.console import Console
 from nsb import cli
 from nsb.analyse.compare import Comparison, Difference, Incomparable, compare
 from nsb.analyse.noise import Noise, noise_of
-from nsb.measure import earlier
 from nsb.registry.model import SCHEMA, Cell, Latency, read_cells, to_json
 from nsb.render import power
 from nsb.render.compare import grid, notes
+from nsb.session import earlier
 
 Cost = Callable[[str, str], float]
 

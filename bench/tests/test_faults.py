@@ -25,7 +25,7 @@ from conftest import open_cell
 from fakes.stage import Fakes
 from nsb import cli
 from nsb.analyse.validity import judge
-from nsb.measure import database_private, host, k6, native, runners, session, tools
+from nsb.measure import database_private, host, k6, native, tools
 from nsb.measure.database import DatabaseError, _Admin
 from nsb.measure.database_private import Binary, Login, PrivateServer
 from nsb.measure.interrupt import HURRY_S, TICK_S, Interrupted, ends, interruptible, stop_if_asked, undisturbed
@@ -34,6 +34,8 @@ from nsb.measure.process import Process, ProcessError
 from nsb.measure.tools import BuildError, Missing, Workshop, find, sources
 from nsb.registry import plan as plans
 from nsb.registry.model import Cell, Registry, Service
+from nsb.session import run as session
+from nsb.session import runners
 
 TESTS = Path(__file__).parent
 MAIN_GONE = "the service ended with 137"

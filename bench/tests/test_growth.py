@@ -12,8 +12,9 @@ import pytest
 from conftest import closed_cell, open_cell
 from nsb.analyse import growth, table
 from nsb.analyse.growth import Climb, climb, over_rounds
-from nsb.analyse.validity import Held, Observation, Stats, judge
+from nsb.analyse.validity import Observation, judge
 from nsb.measure import holder, k6
+from nsb.records.cells import Held, Stats
 from nsb.registry import plan as plans
 from nsb.registry.model import SERVER_THREADS, Cell, Reading, Registry, Scenario, Slope, reading_times, timing
 from nsb.render import words

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from nsb.measure import session
-from nsb.measure.session import Refused
 from nsb.registry import plan
 from nsb.registry.model import Contender, Registry, Scenario
+from nsb.session import run as session
+from nsb.session.run import Refused
 
 
 def contender(name: str, memory_mib: int = 1024, worker_processes: bool = False) -> Contender:

@@ -19,10 +19,10 @@ from playwright.sync_api import Browser, ConsoleMessage, Page, sync_playwright
 
 from nsb.analyse import table as tables
 from nsb.analyse.articles import Figure
-from nsb.analyse.code import Code, Size
 from nsb.analyse.dominance import dominance
-from nsb.analyse.starts import Start
 from nsb.measure.journal import read_run
+from nsb.records.sources import Code, Size
+from nsb.records.starts import Start
 from nsb.registry import claims as words_of_claims
 from nsb.registry.claims import (
     Article,

@@ -13,11 +13,12 @@ from typing import Any
 import pytest
 
 from fakes.stage import Fakes
-from nsb.measure import native, session
+from nsb.measure import native
 from nsb.measure import starts as watching
 from nsb.measure.journal import read_run, read_starts_of
 from nsb.registry import plan as plans
 from nsb.registry.model import Cell, Scenario, Whole
+from nsb.session import run as session
 
 LADDER = Scenario(
     id="ladder", why="", path="/sleep", body="ok", model="closed", vus=2, levels=[1, 2], hold_ms=100, headline="memory"

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from conftest import QUIET_TCP, closed_cell, open_cell, trend
-from nsb.analyse.validity import Observation, Stats, full_stations, judge
+from nsb.analyse.validity import Observation, full_stations, judge
+from nsb.records.cells import Stats
 
 
 def outcome(o: Observation, check: str) -> str:

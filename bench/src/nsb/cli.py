@@ -19,20 +19,35 @@ from rich.console import Console
 from nsb.analyse import claims as judge
 from nsb.analyse import table as tables
 from nsb.analyse.compare import Incomparable, compare
-from nsb.analyse.fairness import Record, miscounts
+from nsb.analyse.fairness import miscounts
 from nsb.analyse.resume import differences as differences_of_sittings
-from nsb.analyse.stopped import REQUESTS, harm, notes
+from nsb.analyse.stopped import harm, notes
 from nsb.conform.exchanges import answers, differences
 from nsb.conform.suite import beyond_reach
-from nsb.measure import bare as bares
-from nsb.measure import checks, containers, earlier, host, k6, preflight, runners, session, stopped
 from nsb.measure import code as sizes
+from nsb.measure import containers, host, k6, stopped
 from nsb.measure import show as showing
 from nsb.measure.database import DatabaseError, find_server
 from nsb.measure.interrupt import Interrupted, interruptible
 from nsb.measure.journal import Journal, JournalError, cut_torn_tail, hold, read_run, read_starts_of, write_whole
 from nsb.measure.native import Died, Stage
-from nsb.measure.outputs import (
+from nsb.measure.process import ProcessError, port_is_free
+from nsb.measure.tools import BuildError, Found, Workshop, workshop
+from nsb.progress import Screen
+from nsb.records.manifest import Fairness
+from nsb.records.stopped import REQUESTS
+from nsb.registry import plan as plans
+from nsb.registry.claims import Claims
+from nsb.registry.load import ConfigurationError, chosen, load, load_claims
+from nsb.registry.model import EXTRAS, Cell, Contender, Profile, Registry, endpoint, to_json
+from nsb.render import bare as comparing
+from nsb.render import claims as verdicts
+from nsb.render import compare as side_by_side
+from nsb.render import markdown, messages, power, schema, terminal, words
+from nsb.session import bare as bares
+from nsb.session import checks, earlier, preflight, runners
+from nsb.session import run as session
+from nsb.session.outputs import (
     CODE,
     Written,
     blog,
@@ -44,18 +59,7 @@ from nsb.measure.outputs import (
     reproduced,
     without_picture,
 )
-from nsb.measure.process import ProcessError, port_is_free
-from nsb.measure.session import Refused
-from nsb.measure.tools import BuildError, Found, Workshop, workshop
-from nsb.progress import Screen
-from nsb.registry import plan as plans
-from nsb.registry.claims import Claims
-from nsb.registry.load import ConfigurationError, chosen, load, load_claims
-from nsb.registry.model import EXTRAS, Cell, Contender, Profile, Registry, endpoint, to_json
-from nsb.render import bare as comparing
-from nsb.render import claims as verdicts
-from nsb.render import compare as side_by_side
-from nsb.render import markdown, messages, power, schema, terminal, words
+from nsb.session.run import Refused
 
 DONE, INCOMPLETE, USAGE, REFUSED = 0, 1, 2, 3
 ROOT = Path(__file__).resolve().parents[3]
@@ -346,7 +350,7 @@ def _run(
     for entry in missing:
         counting = f"{entry.rounds_valid + entry.rounds_censored} of {plan.rounds} rounds count"
         console.print(f"{entry.scenario} · {entry.contender}: {counting}: {'; '.join([*entry.reasons, *entry.doubts])}", markup=False)
-    uneven = miscounts(Record.model_validate(facts["fairness"]), tables.latest(cells)) if "fairness" in facts else []
+    uneven = miscounts(Fairness.model_validate(facts["fairness"]), tables.latest(cells)) if "fairness" in facts else []
     for asymmetry in uneven:
         console.print(asymmetry.sentence, markup=False)
     complete = _draw(folder)

@@ -15,7 +15,7 @@ from typing import cast
 
 from nsb import cli
 from nsb.conform import suite
-from nsb.measure import native, session
+from nsb.measure import native
 from nsb.measure.database import Counters, DatabaseError, Server
 from nsb.measure.host import placement
 from nsb.measure.interrupt import undisturbed
@@ -24,6 +24,7 @@ from nsb.measure.process import Process
 from nsb.measure.tools import Workshop
 from nsb.registry import plan as plans
 from nsb.registry.model import SCHEMA, Cell, Contender, Registry, Scenario, Service, Tier
+from nsb.session import run as session
 
 HERE = Path(__file__).parent
 SLEEPS = [sys.executable, "-c", "import time; time.sleep(3600)"]

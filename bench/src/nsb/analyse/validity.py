@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from nsb.analyse.growth import Climb, climb
-from nsb.analyse.parse import Load
+from nsb.records.cells import Held, Stats
+from nsb.records.summary import Load
 from nsb.registry.model import Check, Limit, Model, Reading, Status
 
 FULL = 0.90
@@ -23,28 +24,6 @@ LOOPS_MORE = 0.05
 """Event loops may seem to use this share more CPU than they can: what is beyond was other threads' surely."""
 STATEMENTS = "statements per request"
 """By these words a reason of V9 says that there were too many or too few."""
-
-
-@dataclass(frozen=True)
-class Stats:
-    """One read-out of the service's /stats."""
-
-    requests_total: int
-    busy_seconds_total: float
-    in_flight: int
-
-
-@dataclass(frozen=True)
-class Held:
-    """What became of the connections that were held beside a load."""
-
-    opened: int
-    """Whose first event came."""
-    refused: int
-    ended: int
-    """By the service, before it was time."""
-    why: str
-    """The first refusal or end."""
 
 
 @dataclass(frozen=True)

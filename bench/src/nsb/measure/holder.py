@@ -7,8 +7,8 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from nsb.analyse.validity import Held
 from nsb.measure.process import Process
+from nsb.records.cells import Held
 from nsb.registry.model import HELD_STILL, Scenario, Timing
 from nsb.registry.plan import files_for
 

@@ -10,8 +10,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from nsb.analyse.starts import Start, read_starts
 from nsb.measure.interrupt import undisturbed
+from nsb.records.starts import Start, read_starts
 from nsb.registry.model import Cell, read_cells, refuse_schema, to_json
 
 CELLS, SAMPLES, STARTS, RUN = "cells.jsonl", "samples.csv", "starts.jsonl", "run.json"

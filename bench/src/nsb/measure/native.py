@@ -21,10 +21,8 @@ import httpx
 
 from nsb.analyse import fairness
 from nsb.analyse.growth import climb
-from nsb.analyse.parse import Load, SummaryError, answered, load_summary
-from nsb.analyse.placement import Placement
-from nsb.analyse.starts import Start, cold, load_end
-from nsb.analyse.validity import Judgement, Observation, Stats, judge
+from nsb.analyse.starts import cold
+from nsb.analyse.validity import Judgement, Observation, judge
 from nsb.conform.kernel import established
 from nsb.measure import attach, holder, k6, manifest, starts
 from nsb.measure.database import Server
@@ -32,6 +30,10 @@ from nsb.measure.host import slab_memory_mib, tcp_counters, tcp_memory_mib
 from nsb.measure.journal import Journal
 from nsb.measure.process import ALL_CORES, Gauge, Process, ProcessError, Program, Tree, free_port, machine_times, port_is_free
 from nsb.measure.tools import Workshop
+from nsb.records.cells import Stats
+from nsb.records.manifest import Fairness, Manifest
+from nsb.records.starts import Start, load_end
+from nsb.records.summary import Load, SummaryError, answered, load_summary
 from nsb.registry.model import (
     EXTRAS,
     P99_REQUESTS,
@@ -46,6 +48,7 @@ from nsb.registry.model import (
     endpoint,
     reading_times,
 )
+from nsb.registry.placement import Placement
 from nsb.registry.plan import Plan, Slot, needs_fresh, spent
 
 PORTS_TRIED = 3
@@ -93,7 +96,7 @@ class Running:
     ready_s: float = 0.0
     doubts: list[str] = field(default_factory=list)
     """What is to be said of every cell that this process serves."""
-    manifest: fairness.Manifest | None = None
+    manifest: Manifest | None = None
     """What it has in effect, read once it is warm."""
     ready_cpu_s: float = 0.0
     ready_mib: float = 0.0
@@ -469,7 +472,7 @@ class Runner:
         self._running: dict[str, Running] = {}
         self._out: dict[str, str] = {}
         """Contender id → why it cannot run in this round: nobody waits for its start again before the next."""
-        self.fair: fairness.Record | None = None
+        self.fair: Fairness | None = None
         """What the contenders have in effect, once they were found alike: what is started later must not differ."""
 
     # --- rounds ---
@@ -531,7 +534,7 @@ class Runner:
         """What the programs say of themselves, with the time each took to get ready (s)."""
         return {name: {**r.runtime, "ready_s": round(r.ready_s, 3)} for name, r in self._running.items()}
 
-    def manifests(self) -> dict[str, fairness.Manifest]:
+    def manifests(self) -> dict[str, Manifest]:
         """What the contenders of this round have in effect."""
         return {name: r.manifest for name, r in self._running.items() if r.manifest is not None and name not in self._out}
 

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
-from nsb.analyse.fairness import DECLARED
+from nsb.records.manifest import DECLARED
 from nsb.registry.claims import Article, CapRule, Claim, Claims, Name, Ours, Rule, SlopeRule, contenders_of
 from nsb.registry.model import P99_REQUESTS, Contender, Frozen, Registry, Scenario, Service, Tier, Tool, timing, tools_named, twin_id
 

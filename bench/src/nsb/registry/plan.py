@@ -9,7 +9,6 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from nsb.analyse import preflight
 from nsb.registry.claims import Claims, MeasuredRule, contenders_of
 from nsb.registry.model import Cell, Contender, Profile, Registry, Scenario, Tier, Timing, timing, twin_id
 
@@ -32,6 +31,13 @@ MEMORY_SHARE = 0.8
 """Of the available memory at the most: what has been swapped or squeezed out is not measured."""
 SPARE_FILES = 500
 """What a service has open besides the connections that it holds: its pool, its upstream, its jars."""
+
+LISTEN_S, LISTEN_REHEARSAL_S = 5.0, 2.0
+"""How long the machine is listened to before a run, and before one of one round (s)."""
+PROBE_S = 4.0
+"""One probe from the start of k6 to its end (s)."""
+LADDER_PROBES = 7
+"""The first rate, three doublings, two bisection steps, one closed probe."""
 
 Order = Literal["scenario", "contender"]
 
@@ -200,7 +206,7 @@ class Plan:
 
     def seconds(self, unchecked: Collection[Contender] = ()) -> float:
         """The announced wall time after the build, without retries (s), where the contract is asked of the unchecked first."""
-        return PRELUDE_S + sum(map(conformance_s, unchecked)) + preflight.expected_s(self.rounds < 2) + self.measuring_s
+        return PRELUDE_S + sum(map(conformance_s, unchecked)) + preflight_s(self.rounds < 2) + self.measuring_s
 
 
 def in_turn(scenarios: Iterable[Scenario]) -> list[Scenario]:
@@ -219,6 +225,11 @@ def spent(contender: Contender, scenario: Scenario) -> bool:
     """Whether a process is of no use to other cells after this one: connections that were held may be there yet though their clients have
     left, and a JVM on a ladder was told to keep no more heap than what lives in it."""
     return scenario.held is not None or (bool(scenario.levels) and contender.has_heap)
+
+
+def preflight_s(rehearsal: bool) -> float:
+    """The announced length of the preflight (s)."""
+    return LISTEN_REHEARSAL_S + PROBE_S if rehearsal else LISTEN_S + LADDER_PROBES * PROBE_S
 
 
 def conformance_s(contender: Contender) -> float:

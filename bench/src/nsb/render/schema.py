@@ -18,10 +18,10 @@ from pydantic import BaseModel, Field
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core import core_schema
 
-from nsb.analyse.code import Code
 from nsb.analyse.controls import Control
-from nsb.analyse.starts import Start
 from nsb.analyse.table import Table
+from nsb.records.sources import Code
+from nsb.records.starts import Start
 from nsb.registry.claims import Judgement
 from nsb.registry.model import Cell, Headline, Limit, Status, to_json
 from nsb.render import csv

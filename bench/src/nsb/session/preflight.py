@@ -13,14 +13,15 @@ from typing import Any
 import psutil
 
 from nsb.analyse import preflight as judging
-from nsb.analyse.parse import SummaryError, load_summary
 from nsb.analyse.preflight import Demand, Finding, Noise, Probe, Reading
-from nsb.measure import host, k6, session
+from nsb.measure import host, k6
 from nsb.measure.journal import write_whole
 from nsb.measure.native import Stage, sleep_until
 from nsb.measure.process import ALL_CORES, Program, cpu_s, machine_times
+from nsb.records.summary import SummaryError, load_summary
 from nsb.registry.model import Model, Scenario, Timing, to_json
-from nsb.registry.plan import Plan
+from nsb.registry.plan import LISTEN_REHEARSAL_S, LISTEN_S, Plan
+from nsb.session import run as session
 
 WINDOW_S = 1.5
 SETTLE_S = 0.5
@@ -34,7 +35,7 @@ def run(plan: Plan, stage: Stage, k6_program: Path, folder: Path, noisy: bool, s
     """What run.json keeps under `preflight`. Warnings are said; raises Refused with every refusal and its remedy."""
     began = time.monotonic()
     demand = demand_of(plan)
-    seconds = judging.LISTEN_REHEARSAL_S if demand.rehearsal else judging.LISTEN_S
+    seconds = LISTEN_REHEARSAL_S if demand.rehearsal else LISTEN_S
     say(f"preflight: listening to the machine for {seconds:.0f} s, then measuring what the generator can send")
     seen = listen(seconds, stage)
     findings = [judging.noise(seen, demand, noisy), judging.swap(seen), *limits(demand)]

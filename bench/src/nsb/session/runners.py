@@ -13,19 +13,20 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, Protocol
 
-from nsb.analyse import containers as composing
-from nsb.analyse.containers import DATABASE, UPSTREAM, Conditions
-from nsb.measure import containers, host, k6, session
+from nsb.measure import containers, host, k6
 from nsb.measure.containers import Absent, ContainerStage, DatabaseContainer, Project
 from nsb.measure.database import Server, private_server, provide
 from nsb.measure.database_private import title
 from nsb.measure.interrupt import undisturbed
 from nsb.measure.native import Stage
 from nsb.measure.process import ALL_CORES, ProcessError, free_port
-from nsb.measure.session import Refused
 from nsb.measure.tools import BuildError, Workshop
+from nsb.registry import compose as composing
+from nsb.registry.compose import DATABASE, UPSTREAM, Conditions
 from nsb.registry.model import Contender, Profile
 from nsb.registry.plan import Plan
+from nsb.session import run as session
+from nsb.session.run import Refused
 
 RUNNERS = ("auto", "native", "compose")
 Say = Callable[[str], None]

@@ -12,12 +12,12 @@ from pathlib import Path
 from typing import Any
 
 from nsb.analyse.bare import Comparison, Half, Pair, compare
-from nsb.analyse.parse import SummaryError, load_summary
 from nsb.measure import host, k6
 from nsb.measure.journal import Journal, write_whole
 from nsb.measure.native import Died, Meter, Running, Stage, sleep_until, wait_pool
 from nsb.measure.process import Process, ProcessError
 from nsb.measure.tools import BuildError, Workshop
+from nsb.records.summary import SummaryError, load_summary
 from nsb.registry.model import SCHEMA, Contender, Scenario, Tier, timing, to_json
 
 WINDOW_S = 2.0

@@ -25,6 +25,7 @@ from nsb.measure.journal import Journal
 from nsb.measure.native import Died, Running, Stage
 from nsb.measure.process import ProcessError, Program, pin, run
 from nsb.measure.tools import BuildError, Workshop, sources
+from nsb.records.manifest import Fairness
 from nsb.registry.model import POOL_SIZE, SCHEMA, Cell, Contender, Profile, Scenario
 from nsb.registry.plan import Order, Plan, Slot, missing, order_for
 
@@ -324,9 +325,9 @@ def must_be_fair(runner: native.Runner, plan: Plan, on: Stage, journal: Journal,
     Raises Refused where they are not set alike, or, after --resume, not as they were before.
     """
     found = runner.manifests()
-    known = fairness.Record.model_validate(facts["fairness"]) if "fairness" in facts else None
+    known = Fairness.model_validate(facts["fairness"]) if "fairness" in facts else None
     if known is None or fairness.asymmetries(known.contenders, known.granted):  # that sitting was refused before its first cell
-        known = fairness.Record(
+        known = Fairness(
             granted=manifest.granted(on), statements={s.id: s.statements for s in plan.scenarios if s.statements}, contenders={}
         )
         unlike = fairness.asymmetries(found, known.granted)
