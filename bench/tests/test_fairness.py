@@ -7,7 +7,7 @@ import os
 import socket
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,12 +20,13 @@ from conftest import open_cell
 from nsb.analyse import fairness, table
 from nsb.analyse.validity import identity
 from nsb.measure import manifest, native
-from nsb.measure.journal import Journal, read_run
+from nsb.measure.journal import Journal
 from nsb.measure.process import Process, ProcessError, free_port
 from nsb.records.manifest import SETTINGS, Fairness, Granted, Manifest, Said, Seen
 from nsb.registry.model import SCHEMA, Cell, Contender, Registry
 from nsb.render import fairness as report
 from nsb.session.run import Refused, must_be_fair
+from nsb.session.runs import read_run
 
 BENCH = Path(__file__).resolve().parents[1]
 RUNTIMES: dict[str, Any] = json.loads((BENCH / "results" / "20261120-standard" / "run.json").read_text(encoding="utf-8"))["runtimes"]
@@ -313,7 +314,8 @@ def test_who_starts_late_is_compared_with_the_others(record: Fairness) -> None:
 
 def test_a_contender_started_anew_with_another_setting_gets_no_cells(record: Fairness, monkeypatch: pytest.MonkeyPatch) -> None:
     runner: Any = object.__new__(native.Runner)
-    runner.fair, runner.stage = record, SimpleNamespace(database=None)
+    runner.unlike = lambda name, now: [each.sentence for each in fairness.unlike(record, name, now)]
+    runner.stage = SimpleNamespace(database=None)
     frozen: list[bool] = []
     process = SimpleNamespace(freeze=lambda: frozen.append(True))
     contender = SimpleNamespace(id="go", heap_mib=1024)
@@ -444,7 +446,7 @@ class Runner:
     """As much of native.Runner as must_be_fair touches."""
 
     found: dict[str, Manifest]
-    fair: Fairness | None = None
+    unlike: Callable[[str, Manifest], list[str]] = lambda *_: ["not set"]
 
     def manifests(self) -> dict[str, Manifest]:
         return self.found
@@ -473,7 +475,10 @@ def hold(registry: Registry, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 def test_a_fair_run_keeps_its_manifests(hold: Any, cast: dict[str, Manifest], tmp_path: Path) -> None:
     facts: dict[str, Any] = {"schema": SCHEMA}
     runner = hold(dict(reversed(cast.items())), facts)
-    assert list(runner.fair.contenders) == list(cast)
+    assert list(facts["fairness"]["contenders"]) == list(cast)
+    assert runner.unlike("go", cast["go"]) == []
+    (other,) = runner.unlike("go", bent(cast["go"], "seen", "nofile", 1024))
+    assert "go has 1024, its first start had" in other
     assert read_run(tmp_path)[0]["fairness"] == facts["fairness"]
 
 

@@ -15,10 +15,12 @@ import pytest
 from fakes.stage import Fakes
 from nsb.measure import native
 from nsb.measure import starts as watching
-from nsb.measure.journal import read_run, read_starts_of
+from nsb.measure.journal import read_starts_of
+from nsb.records.cells import Record, Window
 from nsb.registry import plan as plans
 from nsb.registry.model import Cell, Scenario, Whole
 from nsb.session import run as session
+from nsb.session.runs import read_run
 
 LADDER = Scenario(
     id="ladder", why="", path="/sleep", body="ok", model="closed", vus=2, levels=[1, 2], hold_ms=100, headline="memory"
@@ -117,7 +119,7 @@ def test_as_many_run_at_a_time_as_the_order_says(
     seen: list[tuple[str, list[str]]] = []
     measure = native.Runner.measure
 
-    def measured(self: native.Runner, slot: plans.Slot, attempt: int = 1) -> Cell:
+    def measured(self: native.Runner, slot: plans.Slot, attempt: int = 1) -> Record:
         seen.append((slot.contender.id, [name for name, running in self._running.items() if running.process.exit_code is None]))
         return measure(self, slot, attempt)
 
@@ -164,14 +166,14 @@ def test_a_whole_load_is_measured_to_its_last_answer_and_not_to_the_end_of_k6(
         id="burst", why="", path="/hello", body="ok", model="closed", vus=2, hold_ms=100, headline="throughput", whole=Whole(requests=40)
     )
     fakes.plan = replace(fakes.plan, scenarios=(burst,))
-    windows: list[native.Window] = []
-    until = native.Window.until
+    windows: list[Window] = []
+    until = Window.until
 
-    def seen(self: native.Window, at_s: float) -> native.Window:
+    def seen(self: Window, at_s: float) -> Window:
         windows.extend((self, found := until(self, at_s)))
         return found
 
-    monkeypatch.setattr(native.Window, "until", seen)
+    monkeypatch.setattr(Window, "until", seen)
     fakes.measure()
     whole, cut = windows
     (cell,) = cells(fakes)

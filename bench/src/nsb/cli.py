@@ -18,6 +18,7 @@ from rich.console import Console
 
 from nsb.analyse import claims as judge
 from nsb.analyse import table as tables
+from nsb.analyse.cells import judged
 from nsb.analyse.compare import Incomparable, compare
 from nsb.analyse.fairness import miscounts
 from nsb.analyse.resume import differences as differences_of_sittings
@@ -29,7 +30,7 @@ from nsb.measure import containers, host, k6, stopped
 from nsb.measure import show as showing
 from nsb.measure.database import DatabaseError, find_server
 from nsb.measure.interrupt import Interrupted, interruptible
-from nsb.measure.journal import Journal, JournalError, cut_torn_tail, hold, read_run, read_starts_of, write_whole
+from nsb.measure.journal import Journal, JournalError, cut_torn_tail, hold, read_starts_of, write_whole
 from nsb.measure.native import Died, Stage
 from nsb.measure.process import ProcessError, port_is_free
 from nsb.measure.tools import BuildError, Found, Workshop, workshop
@@ -60,6 +61,7 @@ from nsb.session.outputs import (
     without_picture,
 )
 from nsb.session.run import Refused
+from nsb.session.runs import read_run
 
 DONE, INCOMPLETE, USAGE, REFUSED = 0, 1, 2, 3
 ROOT = Path(__file__).resolve().parents[3]
@@ -321,7 +323,7 @@ def _run(
         screen = Screen(console, plan, lambda cells: tables.make(facts, cells), already)
         try:
             with screen:
-                retries_s = session.measure(plan, stage, journal, k6_program, facts, already, screen)
+                retries_s = session.measure(plan, stage, journal, k6_program, facts, already, screen, judged)
         except BaseException:
             with contextlib.suppress(JournalError):  # a full disk once more: what went wrong first is what is told
                 _written(folder)

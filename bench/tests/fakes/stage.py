@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import cast
 
 from nsb import cli
+from nsb.analyse.cells import judged
 from nsb.conform import suite
 from nsb.measure import native
 from nsb.measure.database import Counters, DatabaseError, Server
@@ -126,7 +127,7 @@ class Fakes:
         self.said = Said()
 
     def measure(self) -> None:
-        session.measure(self.plan, self.stage, self.journal, self.k6, {"schema": SCHEMA}, [], self.said)
+        session.measure(self.plan, self.stage, self.journal, self.k6, {"schema": SCHEMA}, [], self.said, judged)
 
     def close(self) -> None:
         for process in (self.database.process, self.upstream):

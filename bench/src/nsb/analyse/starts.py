@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple
 
 from nsb.analyse.stats import estimate
 from nsb.records.starts import Sample, Start
-from nsb.registry.model import Frozen, Tier
+from nsb.registry.model import Frozen
 
 STRETCH_S = 3.0
 """CPU per request is judged over stretches of this length, one from each sample on: over 1 s it swings by a third on a busy machine (s)."""
@@ -21,11 +21,11 @@ INTERVAL_FROM = 5
 """From this many starts on an interval is shown, below the range."""
 
 
-def cold(requests: int, tier: Tier) -> list[str]:
+def cold(requests: int, to_warm: int, cap_s: float) -> list[str]:
     """What every cell of a start says that was not warmed with as many requests as the others."""
-    if requests >= tier.warm_requests:
+    if requests >= to_warm:
         return []
-    wanted, cap = f"{tier.warm_requests:,}", f"{tier.warm_cap_s:.0f} s"
+    wanted, cap = f"{to_warm:,}", f"{cap_s:.0f} s"
     return [f"V8: warmed with {requests:,} requests, not {wanted}: the others were not answered as they must be, or not within {cap}"]
 
 

@@ -15,14 +15,10 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import httpx
 
-from nsb.analyse import fairness
-from nsb.analyse.growth import climb
-from nsb.analyse.starts import cold
-from nsb.analyse.validity import Judgement, Observation, judge
 from nsb.conform.kernel import established
 from nsb.measure import attach, holder, k6, manifest, starts
 from nsb.measure.database import Server
@@ -30,20 +26,15 @@ from nsb.measure.host import slab_memory_mib, tcp_counters, tcp_memory_mib
 from nsb.measure.journal import Journal
 from nsb.measure.process import ALL_CORES, Gauge, Process, ProcessError, Program, Tree, free_port, machine_times, port_is_free
 from nsb.measure.tools import Workshop
-from nsb.records.cells import Stats
-from nsb.records.manifest import Fairness, Manifest
+from nsb.records.cells import Edge, Observed, Offered, Record, Served, Stations, Stats, Window
+from nsb.records.manifest import Manifest
 from nsb.records.starts import Start, load_end
 from nsb.records.summary import Load, SummaryError, answered, load_summary
 from nsb.registry.model import (
     EXTRAS,
-    P99_REQUESTS,
-    Cell,
     Contender,
-    Half,
-    Latency,
     Reading,
     Scenario,
-    Still,
     Timing,
     endpoint,
     reading_times,
@@ -94,8 +85,10 @@ class Running:
     base_url: str
     runtime: dict[str, Any] = field(default_factory=dict)
     ready_s: float = 0.0
-    doubts: list[str] = field(default_factory=list)
-    """What is to be said of every cell that this process serves."""
+    warmed: int = 0
+    """Requests of its warm-up that were answered as they must be."""
+    ended_before: int | None = None
+    """The exit code of the process before it, where that one had ended by itself in this round."""
     manifest: Manifest | None = None
     """What it has in effect, read once it is warm."""
     ready_cpu_s: float = 0.0
@@ -285,18 +278,6 @@ def _pause_s(waited_s: float) -> float:
     return min(0.1, max(0.005, 0.03 * waited_s))
 
 
-@dataclass
-class Edge:
-    """All counters read at one edge of a window."""
-
-    at_s: float
-    cpu: dict[str, float]
-    busy_s: float
-    steal_s: float
-    tcp: dict[str, int] | None = None
-    """Counters of the network namespace."""
-
-
 class Meter:
     """Reads CPU of every role at the window's edges, and memory and threads of the service in between."""
 
@@ -472,8 +453,8 @@ class Runner:
         self._running: dict[str, Running] = {}
         self._out: dict[str, str] = {}
         """Contender id → why it cannot run in this round: nobody waits for its start again before the next."""
-        self.fair: Fairness | None = None
-        """What the contenders have in effect, once they were found alike: what is started later must not differ."""
+        self.unlike: Callable[[str, Manifest], list[str]] = lambda *_: []
+        """In what a contender that is started later differs from what it must be, in sentences; set once all were found alike."""
 
     # --- rounds ---
 
@@ -526,9 +507,8 @@ class Runner:
         self._warm(running, seen)
         running.manifest = manifest.read(running, self.stage).of_usual_heap(contender.heap_mib)
         running.process.freeze()
-        unlike = [] if self.fair is None else fairness.unlike(self.fair, contender.id, running.manifest)
-        if unlike:
-            raise Died(f"{contender.id} is not set as it must be", None, "; ".join(each.sentence for each in unlike))
+        if unlike := self.unlike(contender.id, running.manifest):
+            raise Died(f"{contender.id} is not set as it must be", None, "; ".join(unlike))
 
     def runtimes(self) -> dict[str, dict[str, Any]]:
         """What the programs say of themselves, with the time each took to get ready (s)."""
@@ -594,7 +574,7 @@ class Runner:
             seen["warm_requests"] = answered(json.loads(summary.read_text(encoding="utf-8")))
         except (OSError, ValueError, SummaryError) as error:
             raise Died(f"k6 does not say how {running.contender.id} was warmed", None, str(error)) from None
-        running.doubts += cold(seen["warm_requests"], tier)
+        running.warmed = seen["warm_requests"]
         running.process.pin(self.stage.placement.service)
 
     def _drain(self, running: Running, deadline_s: float) -> bool:
@@ -633,24 +613,24 @@ class Runner:
 
     # --- cells ---
 
-    def measure(self, slot: Slot, attempt: int = 1) -> Cell:
+    def measure(self, slot: Slot, attempt: int = 1) -> Record:
         """One cell. Never raises for what a contender or k6 does wrong: that is the cell's status."""
         why_not = slot.contender.why_not(slot.scenario)
         if why_not is not None:
-            return self._empty(slot, attempt, "unsupported", why_not)
+            return self._unmeasured(slot, attempt, "unsupported", why_not)
         if slot.contender.id in self._out:
-            return self._empty(slot, attempt, "failed", self._out[slot.contender.id])
+            return self._unmeasured(slot, attempt, "failed", self._out[slot.contender.id])
         if slot.scenario.held is not None:
             if self._holder is None:
-                return self._empty(
+                return self._unmeasured(
                     slot, attempt, "unsupported", "connections are held by a program that is built with Go, which is not here"
                 )
             too_many = holder.too_many(slot.scenario.levels[-1], resource.getrlimit(resource.RLIMIT_NOFILE)[0])
             if too_many is not None:
-                return self._empty(slot, attempt, "unsupported", too_many)
+                return self._unmeasured(slot, attempt, "unsupported", too_many)
         running, contender = self._running.get(slot.contender.id), slot.contender.with_heap(slot.scenario.heap_mib)
         if contender.heap_mib != slot.contender.heap_mib and self.stage.runner != "native":
-            return self._empty(slot, attempt, "unsupported", "a container has the heap that compose.yaml gives it: --runner native")
+            return self._unmeasured(slot, attempt, "unsupported", "a container has the heap that compose.yaml gives it: --runner native")
         alive = running if running is not None and running.process.exit_code is None else None
         if alive is not None and needs_fresh(slot.scenario, alive.used, alive.contender.heap_mib, contender.heap_mib):
             self._end(slot.contender.id)
@@ -659,11 +639,10 @@ class Runner:
             code = None if running is None else running.process.exit_code
             try:
                 running = self._begin(contender, slot.round)
-                if code is not None:
-                    running.doubts.append(f"restart: the service had ended with {code} and was started again in this round")
+                running.ended_before = code
             except (Died, ProcessError) as error:
                 self._out[slot.contender.id] = str(error)
-                return self._empty(slot, attempt, "failed", str(error))
+                return self._unmeasured(slot, attempt, "failed", str(error))
         try:
             return self._measure(slot, running, attempt)
         finally:
@@ -671,7 +650,7 @@ class Runner:
             if spent(slot.contender, slot.scenario):
                 self._end(slot.contender.id, 10 if slot.scenario.held is None else 0)
 
-    def _measure(self, slot: Slot, running: Running, attempt: int) -> Cell:
+    def _measure(self, slot: Slot, running: Running, attempt: int) -> Record:
         began, started_at = time.monotonic(), datetime.now(UTC).isoformat(timespec="seconds")
         timing = self.plan.timing(slot.scenario)
         running.used = True
@@ -697,32 +676,47 @@ class Runner:
                 held = holder.outcome(self._report(name))
         except holder.HoldError as error:
             said = _in_one_line(generators[1].last_words(3))
-            return self._empty(slot, attempt, "failed", f"{error}{'; it said: ' + said if said else ''}")
+            return self._unmeasured(slot, attempt, "failed", f"{error}{'; it said: ' + said if said else ''}")
         finally:
             reader.close()
             for each in generators:
                 each.end(0.5)  # it has ended, or is too late, or the run was interrupted
         lost = self._lost(running, slot.scenario)
         if lost is not None:
-            return self._empty(slot, attempt, "failed", lost)
+            return self._unmeasured(slot, attempt, "failed", lost)
         if pinnings is not None:
             pinnings = _pinnings(running, slot.scenario, pinnings)
         load = self._summary(summary, code)
         if timing.whole and load is not None and load.whole_s:
             window = window.until(opens_s + (load.ended_ms or 0.0) / 1000)
-            timing = timing.model_copy(update={"window_s": round(load.whole_s, 3)})
-        observation = replace(self._observation(slot, timing, running, window, load, -1 if code is None else code), held=held)
-        observation = replace(observation, uncollected=uncollected or window.uncollected)
-        judgement = judge(observation)
-        cell = self._cell(slot, attempt, timing, window, observation, judgement, started_at, time.monotonic() - began, name)
-        short = self.plan.cut_short(slot.scenario)
-        told = [] if load is not None else [f"k6 said: {_in_one_line(generators[0].last_words(3)) or 'nothing'}"]
-        changes = {
-            "pinnings": pinnings,
-            "reasons": [*cell.reasons, *told],
-            "doubts": [*cell.doubts, *running.doubts, *([short] if short else [])],
-        }
-        return cell.model_copy(update=changes)
+        self.journal.samples(_samples(window, slot))
+        tier = self.plan.tier
+        return Record(
+            round=slot.round,
+            attempt=attempt,
+            contender=slot.contender.id,
+            scenario=slot.scenario.id,
+            profile=self.plan.profile,
+            model=slot.scenario.model,
+            started_at=started_at,
+            wall_s=round(time.monotonic() - began, 3),
+            outcome="measured",
+            observed=Observed(
+                offered=self._offered(slot, timing),
+                stations=self._stations(slot, running),
+                served=Served(
+                    warmed=running.warmed, to_warm=tier.warm_requests, warm_cap_s=tier.warm_cap_s, ended_with=running.ended_before
+                ),
+                window=replace(window, later=()),
+                exit_code=-1 if code is None else code,
+                generator_said=None if load is not None else _in_one_line(generators[0].last_words(3)),
+                load=load,
+                held=held,
+                uncollected=uncollected,
+                pinnings=pinnings,
+                raw=f"k6/{name}.json" if load is not None else None,
+            ),
+        )
 
     def _to_collect(self, running: Running, slot: Slot) -> tuple[attach.Jvm | None, str | None]:
         """A JVM whose memory is to be read on a ladder, listening; or why it cannot be asked for a full collection."""
@@ -809,199 +803,62 @@ class Runner:
         except (OSError, ValueError, SummaryError):
             return None
 
-    def _observation(self, slot: Slot, timing: Timing, running: Running, window: Window, load: Load | None, code: int) -> Observation:
-        placement, scenario = self.stage.placement, slot.scenario
-        used = window.used(None if timing.whole else timing.window_s)
-        roles = {"service": placement.service, "database": placement.database, "upstream": placement.upstream}
-        beside = frozenset({"generator", *(r for r, c in roles.items() if set(c) & set(placement.generator))})
-        return Observation(
-            model=scenario.model,
+    def _offered(self, slot: Slot, timing: Timing) -> Offered:
+        scenario = slot.scenario
+        return Offered(
             rate=scenario.rate_for(self.plan.workers),
-            vus=scenario.clients,
+            vus=scenario.vus,
+            clients=scenario.clients,
             hold_s=scenario.hold_ms / 1000,
             holds=scenario.holds,
+            calls=scenario.calls,
             statements=scenario.statements,
             window_s=timing.window_s,
-            exit_code=code,
-            load=load,
-            cpu_s=used,
-            steal_s=window.last.steal_s - window.first.steal_s,
-            cores={
-                "service": len(placement.service),
-                "generator": len(placement.generator),
-                "database": len(placement.database),
-                "upstream": len(placement.upstream),
-                "machine": len(ALL_CORES),
-            },
-            shared=beside,
-            workers=int(running.runtime["workers"]),
+            ends=timing.whole,
+            levels=list(scenario.levels),
+            levels_wanted=self.plan.cut.get(scenario.id),
+            holding=scenario.held is not None,
+            rehearsal=self.plan.rounds < 2,
+        )
+
+    def _stations(self, slot: Slot, running: Running) -> Stations:
+        placement, contender = self.stage.placement, slot.contender
+        roles = {"service": placement.service, "database": placement.database, "upstream": placement.upstream}
+        workers = int(running.runtime["workers"])
+        return Stations(
+            workers=workers,
             pool=int(running.runtime["pool_size"]),
             server_threads=running.runtime.get("settings", {}).get("server_threads"),
-            blocked_by=slot.contender.blocked_by,
-            waits_on_loop=slot.contender.waits_on_loop,
-            calls=scenario.calls,
-            call_threads=slot.contender.call_threads,
-            query_threads=slot.contender.query_threads(int(running.runtime["workers"])),
-            db_connections=window.connections,
-            executed=window.executed,
-            before=window.before,
-            after=window.after,
-            half_cpu_s=window.halves("service"),
+            blocked_by=contender.blocked_by,
+            waits_on_loop=contender.waits_on_loop,
+            call_threads=contender.call_threads,
+            query_threads=contender.query_threads(workers),
+            cores={**{role: len(cores) for role, cores in roles.items()}, "generator": len(placement.generator), "machine": len(ALL_CORES)},
+            shared=["generator", *(role for role, cores in roles.items() if set(cores) & set(placement.generator))],
             database_known=self.stage.database.pid is not None,
-            rehearsal=self.plan.rounds < 2,
-            ladder=window.ladder,
-            tcp=window.tcp(),
-            clients=window.clients,
-            whole=timing.whole,
         )
 
-    def _cell(
-        self,
-        slot: Slot,
-        attempt: int,
-        timing: Timing,
-        window: Window,
-        o: Observation,
-        judgement: Judgement,
-        started_at: str,
-        wall_s: float,
-        name: str,
-    ) -> Cell:
-        load = o.load
-        threads = max(count for _, count in window.footprints)
-        common: dict[str, Any] = {
-            "round": slot.round,
-            "attempt": attempt,
-            "contender": slot.contender.id,
-            "scenario": slot.scenario.id,
-            "profile": self.plan.profile,
-            "model": slot.scenario.model,
-            "status": judgement.status,
-            "reasons": judgement.reasons,
-            "doubts": judgement.doubts,
-            "limit": judgement.limit,
-            "started_at": started_at,
-            "wall_s": round(wall_s, 3),
-            "window_s": timing.window_s,
-            "rate": o.rate,
-            "vus": slot.scenario.vus,
-            "cpu_s": {role: round(seconds, 6) for role, seconds in o.cpu_s.items()},
-            "memory_peak_mib": round(window.peak_mib, 1),
-            "threads_peak": threads,
-            "whole": timing.whole,
-            "db_connections_peak": window.connections,
-            "statements": window.executed,
-            "checks": list(judgement.checks),
-            "raw": f"k6/{name}.json" if load is not None else None,
-        }
-        self.journal.samples(window.samples(slot))
-        if load is None or load.requests == 0:
-            return Cell(**common)
-        if slot.scenario.levels:
-            common |= {"ladder": list(window.ladder), "memory_slope": climb(window.ladder, o.server_threads).slope}
-        if (
-            slot.scenario.levels and slot.scenario.held is None
-        ):  # its load changes by design: rates, times and CPU over all of it mean nothing
-            return Cell(**common, requests=load.requests, failures=load.failures_all, dropped=load.dropped)
-        halves = window.halves("service")
-        # k6 numbers only the arrivals it started: after a drop the schedule is lost, and what is left is the request itself.
-        latency = load.service if o.model == "open" and load.dropped else load.latency
-        collected = any(reading.collected_s is not None for reading in window.ladder)  # the slowest requests are those that waited for it
-        return Cell(
-            **common,
-            requests=load.requests,
-            failures=load.failures_all,
-            dropped=load.dropped,
-            throughput_rps=round(load.requests / timing.window_s, 3),
-            latency_ms=Latency(
-                p50=_ms(latency.p50),
-                p90=_ms(latency.p90),
-                p99=_ms(latency.p99) if load.requests >= P99_REQUESTS and not load.dropped and not collected else None,
-                max=None if collected else _ms(latency.max),
-            ),
-            cpu_us_per_request={
-                role: round(o.cpu_s[role] / load.requests * 1e6, 2) if role != "database" or o.database_known else None
-                for role in ("service", "generator", "database", "upstream")
-            },
-            switches_per_request=None if window.switched is None else round(window.switched / load.requests, 4),
-            halves=[
-                Half(requests=half.count, p50_ms=_ms(half.p50), service_cpu_s=round(cpu, 6))
-                for half, cpu in zip(load.halves, halves, strict=True)
-            ],
-            still=[
-                Still(held=slot.scenario.levels[level], requests=found.count, p50_ms=_ms(found.p50), p90_ms=_ms(found.p90))
-                for level, found in sorted(load.still.items())
-            ],
-        )
-
-    def _empty(self, slot: Slot, attempt: int, status: str, why: str) -> Cell:
-        return Cell.model_validate(
-            {
-                "round": slot.round,
-                "attempt": attempt,
-                "contender": slot.contender.id,
-                "scenario": slot.scenario.id,
-                "profile": self.plan.profile,
-                "model": slot.scenario.model,
-                "status": status,
-                "reasons": [_in_one_line(why)],
-                "started_at": datetime.now(UTC).isoformat(timespec="seconds"),
-            }
+    def _unmeasured(self, slot: Slot, attempt: int, outcome: Literal["failed", "unsupported"], why: str) -> Record:
+        return Record(
+            round=slot.round,
+            attempt=attempt,
+            contender=slot.contender.id,
+            scenario=slot.scenario.id,
+            profile=self.plan.profile,
+            model=slot.scenario.model,
+            started_at=datetime.now(UTC).isoformat(timespec="seconds"),
+            outcome=outcome,
+            why=_in_one_line(why),
         )
 
 
-@dataclass(frozen=True)
-class Window:
-    """What was read while one window was open."""
-
-    first: Edge
-    middle: Edge
-    last: Edge
-    before: Stats | None
-    after: Stats | None
-    footprints: tuple[tuple[float, int], ...]
-    connections: int
-    executed: int | None
-    peak_mib: float
-    """The service's highest memory (PSS)."""
-    clients: int | None = None
-    """Established connections to the service's port in mid-window."""
-    ladder: tuple[Reading, ...] = ()
-    uncollected: str | None = None
-    later: tuple[Edge, ...] = ()
-    """Of a load that is measured as a whole: read between `middle` and `last`."""
-    switched: int | None = None
-    """Context switches of the service's threads."""
-
-    def until(self, at_s: float) -> Window:
-        """The same with the first edge from then on (epoch s) as its last one."""
-        return replace(self, last=next((edge for edge in self.later if edge.at_s >= at_s), self.last), later=())
-
-    def tcp(self) -> dict[str, int] | None:
-        """What the network namespace counted between the edges."""
-        first, last = self.first.tcp, self.last.tcp
-        return None if first is None or last is None else {name: last[name] - first[name] for name in first}
-
-    def used(self, window_s: float | None) -> dict[str, float]:
-        """CPU by role in the window (s): what was used between the edges, scaled from the time between them, which is milliseconds off.
-
-        None: as it is, of a load as a whole, which has no CPU to be used outside of it.
-        """
-        scale = 1.0 if window_s is None else window_s / (self.last.at_s - self.first.at_s)
-        used = {role: (self.last.cpu[role] - self.first.cpu[role]) * scale for role in self.first.cpu}
-        used["foreign"] = max(0.0, (self.last.busy_s - self.first.busy_s) * scale - sum(used.values()))
-        return used
-
-    def halves(self, role: str) -> tuple[float, float]:
-        return self.middle.cpu[role] - self.first.cpu[role], self.last.cpu[role] - self.middle.cpu[role]
-
-    def samples(self, slot: Slot) -> str:
-        """Lines of samples.csv."""
-        lines = [
-            f"{edge.at_s:.3f},{slot.round},{slot.contender.id},{slot.scenario.id},{pss:.1f},{threads},{edge.cpu['service']:.6f}\n"
-            for edge, (pss, threads) in zip((self.first, self.middle, self.last), self.footprints, strict=True)
-        ]
-        return "".join(lines)
+def _samples(window: Window, slot: Slot) -> str:
+    """Lines of samples.csv."""
+    lines = [
+        f"{edge.at_s:.3f},{slot.round},{slot.contender.id},{slot.scenario.id},{pss:.1f},{threads},{edge.cpu['service']:.6f}\n"
+        for edge, (pss, threads) in zip((window.first, window.middle, window.last), window.footprints, strict=True)
+    ]
+    return "".join(lines)
 
 
 def _switched(before: Mapping[tuple[int, int], int] | None, after: Mapping[tuple[int, int], int] | None) -> int | None:

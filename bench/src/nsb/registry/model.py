@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import math
 import re
@@ -13,7 +12,7 @@ from urllib.parse import parse_qs, urlsplit
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 SCHEMA = 1
-"""The version of run.json and cells.jsonl."""
+"""The version of run.json and starts.jsonl, and of the lines of cells.jsonl that hold judged cells."""
 
 Model = Literal["open", "closed"]
 Profile = Literal["1cpu", "ncpu"]
@@ -614,7 +613,7 @@ _NOT_TOLD: set[str] = set()
 
 
 class Cell(Frozen):
-    """One line of cells.jsonl: one contender under one scenario in one round, with raw counts."""
+    """One contender under one scenario in one round, judged. Runs until November 2026 have it as a line of cells.jsonl (schema 1)."""
 
     schema_: int = Field(default=SCHEMA, alias="schema")
     round: int = Field(ge=1)
@@ -715,32 +714,14 @@ class Cell(Frozen):
         return Cell.model_construct(_NOT_TOLD, **{**vars(self), "checks": [], "second": second})
 
 
-def refuse_schema(where: str, schema: object) -> None:
+def refuse_schema(where: str, schema: object, known: Sequence[int] = (SCHEMA,)) -> None:
     """Raises ValueError for records of a version that this program does not know."""
-    if schema == SCHEMA:
+    if schema in known:
         return
-    newer = isinstance(schema, int) and schema > SCHEMA
+    newer = isinstance(schema, int) and schema > max(known)
     remedy = "read it with a newer version of this program" if newer else "read it with the version at the commit that run.json names"
-    raise ValueError(f"{where} is of schema {schema}, this program reads {SCHEMA}: {remedy}")
-
-
-def read_cells(lines: Iterable[str | bytes]) -> list[Cell]:
-    """Cells of a journal, slim: 20,000 of them with their checks need more memory than a harness should take.
-
-    Raises ValueError for a line that is no record, or one of another schema.
-    """
-    cells: list[Cell] = []
-    for number, text in enumerate(lines, 1):
-        where = f"cells.jsonl, line {number},"
-        try:
-            cell = Cell.model_validate_json(text)
-        except ValueError:
-            with contextlib.suppress(json.JSONDecodeError, UnicodeDecodeError, AttributeError):
-                refuse_schema(where, json.loads(text).get("schema"))
-            raise ValueError(f"{where} is no record of a cell") from None
-        refuse_schema(where, cell.schema_)
-        cells.append(cell.slim())
-    return cells
+    reads = " and ".join(str(each) for each in known)
+    raise ValueError(f"{where} is of schema {schema}, this program reads {reads}: {remedy}")
 
 
 def to_json(value: Any) -> str:

@@ -139,10 +139,7 @@ class Plan:
     def cut_short(self, scenario: Scenario) -> str | None:
         """Why a scenario holds fewer connections than it is meant to; None where it does not."""
         wanted = self.cut.get(scenario.id)
-        if wanted is None:
-            return None
-        fewer = f"up to {scenario.levels[-1]:,} connections of {wanted:,}"
-        return f"{fewer}: more open files are not allowed here (ulimit -Hn {files_for(wanted)} for all)"
+        return None if wanted is None else cut_short(scenario.levels[-1], wanted)
 
     @property
     def left_out(self) -> list[tuple[str, str, tuple[str, ...]]]:
@@ -269,6 +266,11 @@ def make(
         articles=tuple(articles),
         cut={whole.id: whole.levels[-1] for whole, left in zip(wanted, held, strict=True) if left.levels != whole.levels},
     )
+
+
+def cut_short(most: int, wanted: int) -> str:
+    """Why no more than so many connections are held where more were wanted."""
+    return f"up to {most:,} connections of {wanted:,}: more open files are not allowed here (ulimit -Hn {files_for(wanted)} for all)"
 
 
 def files_for(connections: int) -> int:

@@ -20,6 +20,7 @@ from pydantic_core import core_schema
 
 from nsb.analyse.controls import Control
 from nsb.analyse.table import Table
+from nsb.records.cells import Record
 from nsb.records.sources import Code
 from nsb.records.starts import Start
 from nsb.registry.claims import Judgement
@@ -40,7 +41,8 @@ class TableFile(Table):
 RECORDS: dict[str, tuple[type[BaseModel], str]] = {
     "table.schema.json": (TableFile, "table.json"),
     "claims.schema.json": (Judgement, "claims.json"),
-    "cell.schema.json": (Cell, "a line of cells.jsonl"),
+    "record.schema.json": (Record, "a line of cells.jsonl"),
+    "cell.schema.json": (Cell, "a line of cells.jsonl in runs until November 2026"),
     "start.schema.json": (Start, "a line of starts.jsonl"),
     "code.schema.json": (Code, "code.json"),
 }

@@ -25,6 +25,7 @@ from nsb.measure.journal import Journal
 from nsb.measure.native import Died, Running, Stage
 from nsb.measure.process import ProcessError, Program, pin, run
 from nsb.measure.tools import BuildError, Workshop, sources
+from nsb.records.cells import Record
 from nsb.records.manifest import Fairness
 from nsb.registry.model import POOL_SIZE, SCHEMA, Cell, Contender, Profile, Scenario
 from nsb.registry.plan import Order, Plan, Slot, missing, order_for
@@ -32,6 +33,10 @@ from nsb.registry.plan import Order, Plan, Slot, missing, order_for
 UPSTREAM_BUILD = ["build", "-trimpath"]
 HARNESS = ("bench/src", "bench/k6", "bench/upstream", "bench/database", "bench/requirements.lock")
 """What of the harness can move a number."""
+
+
+Judge = Callable[[Record], Cell]
+"""What a record means: given by the command line (analyse/cells.py), so that a loop that measures knows no rule."""
 
 
 class Refused(Exception):
@@ -272,6 +277,7 @@ def measure(
     facts: dict[str, Any],
     already: Sequence[Cell],
     progress: Progress,
+    judged: Judge,
 ) -> float:
     """Every planned cell that is not there yet, appended to the journal as it ends; returns the time that second attempts took (s).
 
@@ -295,16 +301,11 @@ def measure(
             for slot, attempt in slots:
                 stop_if_asked()
                 progress.cell(slot, None)
-                cell = runner.measure(slot, attempt)
+                cell = _journaled(runner, slot, attempt, journal, judged)
                 if cell.status in ("invalid", "failed"):
-                    runner.must_stand()
-                    journal.append(cell)
                     began = time.monotonic()
-                    cell = runner.measure(slot, attempt + 1)
-                    if cell.status in ("invalid", "failed"):
-                        runner.must_stand()
+                    cell = _journaled(runner, slot, attempt + 1, journal, judged)
                     retries_s += time.monotonic() - began
-                journal.append(cell)
                 progress.cell(slot, cell.slim())
             progress.say(f"round {round_} of {plan.rounds}: stopping")
             for name, code in runner.end_group().items():
@@ -317,6 +318,16 @@ def measure(
         with undisturbed():
             runner.close()
     return retries_s
+
+
+def _journaled(runner: native.Runner, slot: Slot, attempt: int, journal: Journal, judged: Judge) -> Cell:
+    """One cell, measured, judged and on the disk. Raises where what every cell needs has gone: it is not recorded then."""
+    record = runner.measure(slot, attempt)
+    cell = judged(record)
+    if cell.status in ("invalid", "failed"):
+        runner.must_stand()
+    journal.append(record)
+    return cell
 
 
 def must_be_fair(runner: native.Runner, plan: Plan, on: Stage, journal: Journal, facts: dict[str, Any]) -> None:
@@ -334,8 +345,9 @@ def must_be_fair(runner: native.Runner, plan: Plan, on: Stage, journal: Journal,
     else:
         unlike = [each for name, now in found.items() for each in fairness.unlike(known, name, now)]
     seen = {**found, **known.contenders}
-    runner.fair = known.model_copy(update={"contenders": {c.id: seen[c.id] for c in plan.contenders if c.id in seen}})
-    facts["fairness"] = runner.fair.model_dump(mode="json")
+    fair = known.model_copy(update={"contenders": {c.id: seen[c.id] for c in plan.contenders if c.id in seen}})
+    runner.unlike = lambda name, now: [each.sentence for each in fairness.unlike(fair, name, now)]
+    facts["fairness"] = fair.model_dump(mode="json")
     journal.facts(facts)
     if unlike:
         raise Refused(fairness.refusal(unlike))
