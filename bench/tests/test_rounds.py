@@ -18,12 +18,12 @@ from nsb.measure import starts as watching
 from nsb.measure.journal import read_starts_of
 from nsb.records.cells import Record, Window
 from nsb.registry import plan as plans
-from nsb.registry.model import Cell, Scenario, Whole
+from nsb.registry.model import Cell, ClosedUsers, FixedWork, MemoryLadder
 from nsb.session import run as session
 from nsb.session.runs import read_run
 
-LADDER = Scenario(
-    id="ladder", why="", path="/sleep", body="ok", model="closed", vus=2, levels=[1, 2], hold_ms=100, headline="memory"
+LADDER = MemoryLadder(
+    shape="ladder", id="ladder", why="", path="/sleep", body="ok", levels=[1, 2], hold_ms=100
 )  # fmt: skip
 
 
@@ -162,8 +162,8 @@ def test_a_whole_load_is_measured_to_its_last_answer_and_not_to_the_end_of_k6(
     made: Callable[..., Fakes], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     fakes = made({"a": ""})
-    burst = Scenario(
-        id="burst", why="", path="/hello", body="ok", model="closed", vus=2, hold_ms=100, headline="throughput", whole=Whole(requests=40)
+    burst = FixedWork(
+        shape="fixed-work", id="burst", why="", path="/hello", body="ok", vus=2, hold_ms=100, headline="throughput", requests=40
     )
     fakes.plan = replace(fakes.plan, scenarios=(burst,))
     windows: list[Window] = []
@@ -207,7 +207,7 @@ def test_a_service_whose_workers_may_be_blocked_is_given_time_to_serve_what_is_q
     made: Callable[..., Fakes], monkeypatch: pytest.MonkeyPatch, blocked_by: Any, holds: Any, patience_s: float
 ) -> None:
     fakes = made({"a": ""})
-    slow = Scenario(id="slow", why="", path="/hello", body="ok", model="closed", vus=300, hold_ms=100, holds=holds, headline="throughput")
+    slow = ClosedUsers(shape="users", id="slow", why="", path="/hello", body="ok", vus=300, hold_ms=100, holds=holds, headline="throughput")
     contender = fakes.plan.contenders[0].model_copy(update={"blocked_by": blocked_by})
     fakes.plan = replace(fakes.plan, scenarios=(slow,), contenders=(contender,))
     waited: list[float] = []

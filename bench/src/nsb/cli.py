@@ -618,7 +618,7 @@ def show_plan(
         t = plan.timing(scenario)
         cells = [plan.cell_s(contender, scenario) for contender, of in plan.pairs if of is scenario]
         longest = f"up to {max(cells):.0f}" if cells and max(cells) > t.total_s else f"{t.total_s:4.1f}"
-        window = "the whole load" if t.whole else f"settle {t.settle_s:4.1f} s, window {t.window_s:4.1f} s"
+        window = "the whole load" if t.ends else f"settle {t.settle_s:4.1f} s, window {t.window_s:4.1f} s"
         console.print(f"  {scenario.id:18} {load_:18} {window}, cell {longest} s")
     _tell_unsupported(plan)
     for number, row in enumerate(plan.rows, 1):

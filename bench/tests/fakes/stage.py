@@ -24,7 +24,7 @@ from nsb.measure.journal import Journal
 from nsb.measure.process import Process
 from nsb.measure.tools import Workshop
 from nsb.registry import plan as plans
-from nsb.registry.model import SCHEMA, Cell, Contender, Registry, Scenario, Service, Tier
+from nsb.registry.model import SCHEMA, Cell, Contender, OpenRate, Registry, Service, Tier
 from nsb.session import run as session
 
 HERE = Path(__file__).parent
@@ -107,7 +107,7 @@ class Fakes:
             for name, fake in contenders.items()
         }
         loads = {
-            name: Scenario(id=name, why="", path=path, body="ok", model="open", rate=100, vus=10, headline="cpu")
+            name: OpenRate(shape="rate", id=name, why="", path=path, body="ok", rate=100, vus=10, headline="cpu")
             for name in (f"hello-{number}" for number in range(1, scenarios + 1))
         }
         tier = Tier(why="", rounds=rounds, warm_requests=4, warm_cap_s=10.0, settle_s=0.1, window_s=window_s, window_holds=1)

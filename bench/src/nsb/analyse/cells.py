@@ -15,7 +15,7 @@ from nsb.analyse.growth import climb
 from nsb.analyse.starts import cold
 from nsb.analyse.validity import Judgement, Observation, judge
 from nsb.records.cells import CELLS_SCHEMA, Observed, Record, Served
-from nsb.registry.model import P99_REQUESTS, SCHEMA, Cell, Half, Latency, Still, refuse_schema
+from nsb.registry.model import P99_REQUESTS, SCHEMA, Cell, Half, Latency, SteadyWindow, refuse_schema
 from nsb.registry.plan import cut_short
 
 JUDGED = re.compile(rb'\s*\{\s*"schema"\s*:\s*1\s*,')
@@ -140,7 +140,7 @@ def _measured(common: dict[str, Any], record: Record, seen: Observed, o: Observa
             for half, cpu in zip(load.halves, o.half_cpu_s, strict=True)
         ],
         still=[
-            Still(held=asked.levels[level], requests=found.count, p50_ms=_ms(found.p50), p90_ms=_ms(found.p90))
+            SteadyWindow(held=asked.levels[level], requests=found.count, p50_ms=_ms(found.p50), p90_ms=_ms(found.p90))
             for level, found in sorted(load.still.items())
         ],
     )

@@ -33,14 +33,14 @@ from nsb.records.summary import Load, SummaryError, answered, load_summary
 from nsb.registry.model import (
     EXTRAS,
     Contender,
+    HeldConnections,
     Reading,
     Scenario,
     Timing,
     endpoint,
-    reading_times,
 )
 from nsb.registry.placement import Placement
-from nsb.registry.plan import Plan, Slot, needs_fresh, spent
+from nsb.registry.plan import Plan, Slot, needs_fresh
 
 PORTS_TRIED = 3
 """Another program may take a port between our look and the service's bind."""
@@ -599,7 +599,7 @@ class Runner:
         One whose workers may be blocked answers /stats when what is queued before it has been served: slow is not hanging.
         """
         patience_s = DRAIN_S + scenario.queue_s(running.contender, self.plan.workers)
-        answered = scenario.held is not None or self._drain(running, patience_s)  # what it held may be in flight for long yet
+        answered = scenario.holding or self._drain(running, patience_s)  # what it held may be in flight for long yet
         code = running.process.exit_code
         if code is not None:
             why = f"the service ended with {code}: {running.process.last_words()}"
@@ -620,12 +620,12 @@ class Runner:
             return self._unmeasured(slot, attempt, "unsupported", why_not)
         if slot.contender.id in self._out:
             return self._unmeasured(slot, attempt, "failed", self._out[slot.contender.id])
-        if slot.scenario.held is not None:
+        if slot.scenario.holding:
             if self._holder is None:
                 return self._unmeasured(
                     slot, attempt, "unsupported", "connections are held by a program that is built with Go, which is not here"
                 )
-            too_many = holder.too_many(slot.scenario.levels[-1], resource.getrlimit(resource.RLIMIT_NOFILE)[0])
+            too_many = holder.too_many(slot.scenario.steps[-1], resource.getrlimit(resource.RLIMIT_NOFILE)[0])
             if too_many is not None:
                 return self._unmeasured(slot, attempt, "unsupported", too_many)
         running, contender = self._running.get(slot.contender.id), slot.contender.with_heap(slot.scenario.heap_mib)
@@ -647,8 +647,8 @@ class Runner:
             return self._measure(slot, running, attempt)
         finally:
             running.process.freeze()
-            if spent(slot.contender, slot.scenario):
-                self._end(slot.contender.id, 10 if slot.scenario.held is None else 0)
+            if slot.scenario.spends(slot.contender):
+                self._end(slot.contender.id, 10 if not slot.scenario.holding else 0)
 
     def _measure(self, slot: Slot, running: Running, attempt: int) -> Record:
         began, started_at = time.monotonic(), datetime.now(UTC).isoformat(timespec="seconds")
@@ -664,14 +664,14 @@ class Runner:
         jvm, uncollected = self._to_collect(running, slot)
         data, opens_s = k6.cell(slot.scenario, timing, self.plan.workers, running.base_url, self.plan.seed, time.time(), summary)
         generators = [self._generate(data, name)]
-        reader = StatsReader(running.base_url, LADDER_STATS_S if slot.scenario.levels else STATS_S)
+        reader = StatsReader(running.base_url, LADDER_STATS_S if slot.scenario.steps else STATS_S)
         held = None
         try:
-            if slot.scenario.held is not None:
-                generators.append(self._hold(slot, timing, running, opens_s, name))
+            if isinstance(slot.scenario, HeldConnections):
+                generators.append(self._hold(slot.scenario, timing, running, opens_s, name))
             window = self._watch(running, generators, reader, timing, opens_s, slot, jvm)
-            code = generators[0].exit_code if timing.whole else generators[0].wait(2 * timing.drain_s + 20)
-            if slot.scenario.held is not None:
+            code = generators[0].exit_code if timing.ends else generators[0].wait(2 * timing.drain_s + 20)
+            if slot.scenario.holding:
                 generators[1].wait(HOLDER_END_S)
                 held = holder.outcome(self._report(name))
         except holder.HoldError as error:
@@ -687,7 +687,7 @@ class Runner:
         if pinnings is not None:
             pinnings = _pinnings(running, slot.scenario, pinnings)
         load = self._summary(summary, code)
-        if timing.whole and load is not None and load.whole_s:
+        if timing.ends and load is not None and load.whole_s:
             window = window.until(opens_s + (load.ended_ms or 0.0) / 1000)
         self.journal.samples(_samples(window, slot))
         tier = self.plan.tier
@@ -720,7 +720,7 @@ class Runner:
 
     def _to_collect(self, running: Running, slot: Slot) -> tuple[attach.Jvm | None, str | None]:
         """A JVM whose memory is to be read on a ladder, listening; or why it cannot be asked for a full collection."""
-        if not slot.scenario.levels or not slot.contender.has_heap:
+        if not slot.scenario.steps or not slot.contender.has_heap:
             return None, None
         if self.stage.runner != "native":
             return None, "it runs in a container"
@@ -732,11 +732,11 @@ class Runner:
     def _report(self, name: str) -> Path:
         return self.journal.folder / "k6" / f"{name}-held.json"
 
-    def _hold(self, slot: Slot, timing: Timing, running: Running, opens_s: float, name: str) -> Process:
+    def _hold(self, scenario: HeldConnections, timing: Timing, running: Running, opens_s: float, name: str) -> Process:
         """The connections that are held beside the load. Raises ProcessError."""
         assert self._holder is not None
         self._report(name).unlink(missing_ok=True)  # of a sitting that was killed
-        what = holder.order(slot.scenario, timing, running.base_url, opens_s, self._report(name))
+        what = holder.order(scenario, timing, running.base_url, opens_s, self._report(name))
         log = self.journal.folder / "logs" / f"holder-{name}.log"
         return holder.start(self._holder, what, self.stage.placement.generator, log)
 
@@ -751,8 +751,8 @@ class Runner:
         jvm: attach.Jvm | None = None,
     ) -> Window:
         meter = Meter(self.stage, running, generators)  # finding the processes takes milliseconds: not at the edge
-        times = [(opens_s + at_s, users) for at_s, users in reading_times(slot.scenario, timing)]
-        ladder = Ladder(reader, meter, times, slot.scenario.held is not None, opens_s, jvm)
+        times = [(opens_s + at_s, users) for at_s, users in slot.scenario.reading_times(timing)]
+        ladder = Ladder(reader, meter, times, slot.scenario.holding, opens_s, jvm)
         before_switches = meter.switches_until(opens_s)
         sleep_until(opens_s)
         first = meter.open()
@@ -766,14 +766,14 @@ class Runner:
         connections = self.stage.database.connections(running.contender.id)
         clients = established(running.port)
         ladder.climb(opens_s + timing.window_s)
-        after_switches = None if timing.whole else meter.switches_until(opens_s + timing.window_s)
+        after_switches = None if timing.ends else meter.switches_until(opens_s + timing.window_s)
         sleep_until(opens_s + timing.window_s)
-        edges = [] if not timing.whole else self._until_answered(generators[0], meter, slot.scenario)
+        edges = [] if not timing.ends else self._until_answered(generators[0], meter, slot.scenario)
         last = edges.pop() if edges else meter.edge()
         after = reader.later()
         after_counters = self.stage.database.counters() if slot.scenario.statements else None
         footprints.append(meter.service_footprint())
-        if timing.whole:  # nothing comes any more
+        if timing.ends:  # nothing comes any more
             after_switches = meter.switches_until(last.at_s)
         executed = None
         if before_counters is not None and after_counters is not None:
@@ -789,7 +789,7 @@ class Runner:
     @staticmethod
     def _until_answered(generator: Process, meter: Meter, scenario: Scenario) -> list[Edge]:
         """The counters, again and again until the generator has ended: which of them were read at the last answer it tells afterwards."""
-        until = time.monotonic() + k6.whole_s(scenario) + k6.TIMEOUT_S
+        until = time.monotonic() + (scenario.longest_s(k6.TIMEOUT_S) or 0.0) + k6.TIMEOUT_S
         edges, began = [meter.edge()], time.monotonic()
         while generator.wait(max(EDGE_EVERY_S, EDGE_EVERY * (time.monotonic() - began))) is None and time.monotonic() < until:
             edges.append(meter.edge())
@@ -814,10 +814,10 @@ class Runner:
             calls=scenario.calls,
             statements=scenario.statements,
             window_s=timing.window_s,
-            ends=timing.whole,
-            levels=list(scenario.levels),
+            ends=timing.ends,
+            levels=list(scenario.steps),
             levels_wanted=self.plan.cut.get(scenario.id),
-            holding=scenario.held is not None,
+            holding=scenario.holding,
             rehearsal=self.plan.rounds < 2,
         )
 

@@ -27,7 +27,7 @@ from nsb.measure.process import ProcessError, Program, pin, run
 from nsb.measure.tools import BuildError, Workshop, sources
 from nsb.records.cells import Record
 from nsb.records.manifest import Fairness
-from nsb.registry.model import POOL_SIZE, SCHEMA, Cell, Contender, Profile, Scenario
+from nsb.registry.model import POOL_SIZE, SCHEMA, Cell, Contender, FixedWork, Profile, Scenario
 from nsb.registry.plan import Order, Plan, Slot, missing, order_for
 
 UPSTREAM_BUILD = ["build", "-trimpath"]
@@ -67,7 +67,7 @@ def upstream_program(workshop: Workshop, say: Callable[[str], None]) -> Path:
 
 def holder_program(workshop: Workshop, scenarios: Sequence[Scenario], say: Callable[[str], None]) -> Path | None:
     """What holds connections beside a load; None where no scenario asks for it, or no Go is here. Raises ProcessError."""
-    if "go" not in workshop.found or all(scenario.held is None for scenario in scenarios):
+    if "go" not in workshop.found or not any(scenario.holding for scenario in scenarios):
         return None
     command = [go(workshop), *UPSTREAM_BUILD, "-o", str(holder.program_file(workshop.root)), "./holder"]
     return _built(command, workshop.root / "bench" / "upstream", holder.program_file(workshop.root), say)
@@ -373,7 +373,7 @@ def run_facts(plan: Plan, on: Stage, k6_program: Path, builds: Mapping[str, floa
             "asked": {s.id: [c.id for c in plan.contenders if plan.asks(c, s)] for s in plan.scenarios},
             "articles": list(plan.articles),
             "heaps_mib": {s.id: s.heap_mib for s in plan.scenarios if s.heap_mib is not None},
-            "loads": {s.id: s.whole.model_dump(mode="json", exclude_none=True) for s in plan.scenarios if s.whole is not None},
+            "loads": {s.id: s.end for s in plan.scenarios if isinstance(s, FixedWork)},
             "headlines": {s.id: s.headline for s in plan.scenarios},
             "models": {s.id: s.model for s in plan.scenarios},
             "rates": {s.id: s.rate_for(plan.workers) for s in plan.scenarios},
