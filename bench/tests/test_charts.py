@@ -15,8 +15,7 @@ from jsonschema import ValidationError
 
 from nsb.analyse import table as tables
 from nsb.analyse.articles import Figure
-from nsb.analyse.starts import Start
-from nsb.measure.journal import read_run
+from nsb.records.starts import Start
 from nsb.registry.claims import Beside, Ours, Reported, Said
 from nsb.registry.model import Cell, Latency, Metric, Reading, SecondFigure, Slope
 from nsb.render import charts as drawing
@@ -24,6 +23,7 @@ from nsb.render.charts_base import PALETTE, SHAPES, luminance, wrapped
 from nsb.render.charts_figures import HEAT, ink
 from nsb.render.charts_points import beside_best, dots
 from nsb.render.messages import LANGUAGES
+from nsb.session.runs import read_run
 from planted import COST, NAMES, cells, plan, starts
 
 RECORDING = Path(__file__).parent / "recordings" / "run"

@@ -25,15 +25,19 @@ from conftest import open_cell
 from fakes.stage import Fakes
 from nsb import cli
 from nsb.analyse.validity import judge
-from nsb.measure import database_private, host, k6, native, runners, session, tools
+from nsb.measure import database_private, host, k6, native, tools
 from nsb.measure.database import DatabaseError, _Admin
 from nsb.measure.database_private import Binary, Login, PrivateServer
 from nsb.measure.interrupt import HURRY_S, TICK_S, Interrupted, ends, interruptible, stop_if_asked, undisturbed
-from nsb.measure.journal import JournalError, read_run
+from nsb.measure.journal import JournalError
 from nsb.measure.process import Process, ProcessError
 from nsb.measure.tools import BuildError, Missing, Workshop, find, sources
+from nsb.records.cells import Record
 from nsb.registry import plan as plans
 from nsb.registry.model import Cell, Registry, Service
+from nsb.session import run as session
+from nsb.session import runners
+from nsb.session.runs import read_run
 
 TESTS = Path(__file__).parent
 MAIN_GONE = "the service ended with 137"
@@ -122,7 +126,7 @@ def test_a_service_that_dies_between_its_cells_is_started_again_and_the_cell_say
     fakes = made(scenarios=2)
     measure = native.Runner.measure
 
-    def measured(self: native.Runner, slot: plans.Slot, attempt: int = 1) -> Cell:
+    def measured(self: native.Runner, slot: plans.Slot, attempt: int = 1) -> Record:
         cell = measure(self, slot, attempt)
         if slot.scenario.id == "hello-1":
             process = self._running["a"].process

@@ -18,9 +18,12 @@ from typing import Any
 
 import pytest
 
+from nsb.analyse.cells import read_cells
 from nsb.measure import journal
-from nsb.measure.journal import Journal, JournalError, cut_torn_tail, read_run, write_whole
-from nsb.registry.model import SCHEMA, Cell, Check, Half, Latency, SecondFigure, read_cells
+from nsb.measure.journal import Journal, JournalError, cut_torn_tail, write_whole
+from nsb.records.cells import CELLS_SCHEMA
+from nsb.registry.model import SCHEMA, Cell, Check, Half, Latency, SecondFigure
+from nsb.session.runs import read_run
 
 BENCH = Path(__file__).resolve().parents[1]
 KILLS = 60
@@ -253,14 +256,14 @@ def test_two_harnesses_do_not_write_into_one_run(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("schema", "remedy"), [(SCHEMA + 1, "a newer version"), (SCHEMA - 1, "the version at the commit that run.json names")]
+    ("schema", "remedy"), [(CELLS_SCHEMA + 1, "a newer version"), (SCHEMA - 1, "the version at the commit that run.json names")]
 )
 def test_another_schema_is_named(tmp_path: Path, schema: int, remedy: str) -> None:
     write_whole(tmp_path / "run.json", json.dumps(run_json()))
     known = json.loads(cell(1).line())
     for other in ({**known, "schema": schema}, {**known, "schema": schema, "colour": "red"}):
         (tmp_path / "cells.jsonl").write_text(f"{cell(1).line()}\n{json.dumps(other)}\n")
-        sentence = f"cells.jsonl, line 2, is of schema {schema}, this program reads {SCHEMA}: read it with {remedy}"
+        sentence = f"cells.jsonl, line 2, is of schema {schema}, this program reads {SCHEMA} and {CELLS_SCHEMA}: read it with {remedy}"
         with pytest.raises(JournalError, match=re.escape(sentence)):
             read_run(tmp_path)
     write_whole(tmp_path / "run.json", json.dumps({**run_json(), "schema": schema}))
@@ -270,12 +273,12 @@ def test_another_schema_is_named(tmp_path: Path, schema: int, remedy: str) -> No
 
 def test_a_field_that_nobody_knows_is_no_record() -> None:
     with pytest.raises(ValueError, match="line 1, is no record"):
-        read_cells([json.dumps({**json.loads(cell(1).line()), "colour": "red"})])
+        read_cells([json.dumps({**json.loads(cell(1).line()), "colour": "red"}).encode()])
 
 
 def test_a_slim_cell_lacks_its_checks_alone() -> None:
     whole = cell(1, second=SecondFigure(tool="oha", status="valid", checks=cell(1).checks))
-    (slim,) = read_cells([whole.line()])
+    (slim,) = read_cells([whole.line().encode()])
     assert slim.checks == []
     assert slim.second is not None
     assert slim.second.checks == []

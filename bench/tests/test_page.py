@@ -19,10 +19,9 @@ from playwright.sync_api import Browser, ConsoleMessage, Page, sync_playwright
 
 from nsb.analyse import table as tables
 from nsb.analyse.articles import Figure
-from nsb.analyse.code import Code, Size
 from nsb.analyse.dominance import dominance
-from nsb.analyse.starts import Start
-from nsb.measure.journal import read_run
+from nsb.records.sources import Code, Size
+from nsb.records.starts import Start
 from nsb.registry import claims as words_of_claims
 from nsb.registry.claims import (
     Article,
@@ -42,6 +41,7 @@ from nsb.registry.model import METRIC_UNITS, Cell, Half, Latency, Limit, Role, S
 from nsb.render import charts, html, html_data, html_words, messages
 from nsb.render.html_strips import Scale
 from nsb.render.messages import LANGUAGES, MESSAGES, Language
+from nsb.session.runs import read_run
 
 RECORDED = Path(__file__).parent / "recordings" / "run"
 PAGE = Path(html.__file__).parent / "page"

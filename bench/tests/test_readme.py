@@ -8,12 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from nsb.measure.journal import JournalError, read_run
-from nsb.measure.outputs import committed_articles, outputs, reproduced
+from nsb.measure.journal import JournalError
 from nsb.registry.claims import Claims, Judgement, Verdict
 from nsb.registry.model import to_json
 from nsb.render import claims as verdicts
 from nsb.render import markdown
+from nsb.session.outputs import committed_articles, outputs, reproduced
+from nsb.session.runs import read_run
 
 ROOT = Path(__file__).resolve().parents[2]
 READMES = [ROOT / name for name in markdown.READMES]

@@ -13,9 +13,9 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from nsb.analyse import table as tables
-from nsb.measure.journal import read_run
 from nsb.registry.model import Cell
 from nsb.render import csv, schema
+from nsb.session.runs import read_run
 
 BENCH = Path(__file__).resolve().parents[1]
 COMMITTED = BENCH / "schema"

@@ -18,21 +18,37 @@ from rich.console import Console
 
 from nsb.analyse import claims as judge
 from nsb.analyse import table as tables
+from nsb.analyse.cells import judged
 from nsb.analyse.compare import Incomparable, compare
-from nsb.analyse.fairness import Record, miscounts
+from nsb.analyse.fairness import miscounts
 from nsb.analyse.resume import differences as differences_of_sittings
-from nsb.analyse.stopped import REQUESTS, harm, notes
+from nsb.analyse.stopped import harm, notes
 from nsb.conform.exchanges import answers, differences
 from nsb.conform.suite import beyond_reach
-from nsb.measure import bare as bares
-from nsb.measure import checks, containers, earlier, host, k6, oha, preflight, runners, session, stopped
 from nsb.measure import code as sizes
+from nsb.measure import containers, host, k6, stopped
 from nsb.measure import show as showing
 from nsb.measure.database import DatabaseError, find_server
 from nsb.measure.interrupt import Interrupted, interruptible
-from nsb.measure.journal import Journal, JournalError, cut_torn_tail, hold, read_run, read_starts_of, write_whole
+from nsb.measure.journal import Journal, JournalError, cut_torn_tail, hold, read_starts_of, write_whole
 from nsb.measure.native import Died, Stage
-from nsb.measure.outputs import (
+from nsb.measure.process import ProcessError, port_is_free
+from nsb.measure.tools import BuildError, Found, Workshop, workshop
+from nsb.progress import Screen
+from nsb.records.manifest import Fairness
+from nsb.records.stopped import REQUESTS
+from nsb.registry import plan as plans
+from nsb.registry.claims import Claims
+from nsb.registry.load import ConfigurationError, chosen, load, load_claims
+from nsb.registry.model import EXTRAS, Cell, Contender, Profile, Registry, endpoint, to_json
+from nsb.render import bare as comparing
+from nsb.render import claims as verdicts
+from nsb.render import compare as side_by_side
+from nsb.render import markdown, messages, power, schema, terminal, words
+from nsb.session import bare as bares
+from nsb.session import checks, earlier, preflight, runners
+from nsb.session import run as session
+from nsb.session.outputs import (
     CODE,
     Written,
     blog,
@@ -44,18 +60,8 @@ from nsb.measure.outputs import (
     reproduced,
     without_picture,
 )
-from nsb.measure.process import ProcessError, port_is_free
-from nsb.measure.session import Refused
-from nsb.measure.tools import BuildError, Found, Workshop, workshop
-from nsb.progress import Screen
-from nsb.registry import plan as plans
-from nsb.registry.claims import Claims
-from nsb.registry.load import ConfigurationError, chosen, load, load_claims
-from nsb.registry.model import EXTRAS, Cell, Contender, Profile, Registry, endpoint, to_json
-from nsb.render import bare as comparing
-from nsb.render import claims as verdicts
-from nsb.render import compare as side_by_side
-from nsb.render import markdown, messages, power, schema, terminal, words
+from nsb.session.run import Refused
+from nsb.session.runs import read_run
 
 DONE, INCOMPLETE, USAGE, REFUSED = 0, 1, 2, 3
 ROOT = Path(__file__).resolve().parents[3]
@@ -286,7 +292,6 @@ def _run(
     build_s, failed = ground.build([registry.contenders[name] for name in runnable], _say)
     left_out |= failed
     runnable = [name for name in runnable if name not in left_out]
-    oha_ = ground.oha(plan.scenarios, plan.rounds < 2, _say) if runnable else None
     build_wall = time.monotonic() - began
     _tell_left_out(left_out)
     if not runnable:
@@ -318,7 +323,7 @@ def _run(
         screen = Screen(console, plan, lambda cells: tables.make(facts, cells), already)
         try:
             with screen:
-                retries_s = session.measure(plan, stage, journal, k6_program, oha_, facts, already, screen)
+                retries_s = session.measure(plan, stage, journal, k6_program, facts, already, screen, judged)
         except BaseException:
             with contextlib.suppress(JournalError):  # a full disk once more: what went wrong first is what is told
                 _written(folder)
@@ -347,7 +352,7 @@ def _run(
     for entry in missing:
         counting = f"{entry.rounds_valid + entry.rounds_censored} of {plan.rounds} rounds count"
         console.print(f"{entry.scenario} · {entry.contender}: {counting}: {'; '.join([*entry.reasons, *entry.doubts])}", markup=False)
-    uneven = miscounts(Record.model_validate(facts["fairness"]), tables.latest(cells)) if "fairness" in facts else []
+    uneven = miscounts(Fairness.model_validate(facts["fairness"]), tables.latest(cells)) if "fairness" in facts else []
     for asymmetry in uneven:
         console.print(asymmetry.sentence, markup=False)
     complete = _draw(folder)
@@ -613,7 +618,7 @@ def show_plan(
         t = plan.timing(scenario)
         cells = [plan.cell_s(contender, scenario) for contender, of in plan.pairs if of is scenario]
         longest = f"up to {max(cells):.0f}" if cells and max(cells) > t.total_s else f"{t.total_s:4.1f}"
-        window = "the whole load" if t.whole else f"settle {t.settle_s:4.1f} s, window {t.window_s:4.1f} s"
+        window = "the whole load" if t.ends else f"settle {t.settle_s:4.1f} s, window {t.window_s:4.1f} s"
         console.print(f"  {scenario.id:18} {load_:18} {window}, cell {longest} s")
     _tell_unsupported(plan)
     for number, row in enumerate(plan.rows, 1):
@@ -786,8 +791,6 @@ def doctor(runner: Runner = "auto") -> None:
     if "go" not in work.found and ground.name == "native":
         console.print("k6 and the upstream need Go too: nothing can be measured without it.")
         lacking += 1
-    if "cargo" not in work.found:
-        console.print(f"{oha.NAME} needs cargo too: without it, capacity is not measured again where k6 is the limit.")
     sys.exit(INCOMPLETE if lacking else DONE)
 
 

@@ -16,11 +16,11 @@ from itertools import combinations
 from typing import Any, Literal, NamedTuple
 
 from nsb.analyse import dominance, judge
-from nsb.analyse.code import Code
 from nsb.analyse.judge import Unit
-from nsb.analyse.starts import Start
 from nsb.analyse.stats import contrast, estimate
 from nsb.analyse.table import latest
+from nsb.records.sources import Code
+from nsb.records.starts import Start
 from nsb.registry.claims import (
     ArithmeticRule,
     Aside,

@@ -26,11 +26,11 @@ from itertools import combinations
 from typing import Any, Literal, NamedTuple
 
 from nsb.analyse import compare, judge
-from nsb.analyse.code import Code, Size
 from nsb.analyse.judge import LEAST_ROUNDS, Gate, Paired, Question, Unit
-from nsb.analyse.starts import Start
 from nsb.analyse.stats import contrast, estimate
 from nsb.analyse.table import latest
+from nsb.records.sources import Code, Size
+from nsb.records.starts import Start
 from nsb.registry.claims import Criterion, Dominance, Reason, Verdict
 from nsb.registry.model import METRIC_UNITS, Cell, Limit, Metric
 

@@ -10,9 +10,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from nsb.analyse.starts import Start, read_starts
 from nsb.measure.interrupt import undisturbed
-from nsb.registry.model import Cell, read_cells, refuse_schema, to_json
+from nsb.records.cells import Record
+from nsb.records.starts import Start, read_starts
+from nsb.registry.model import refuse_schema, to_json
 
 CELLS, SAMPLES, STARTS, RUN = "cells.jsonl", "samples.csv", "starts.jsonl", "run.json"
 RESUME = "make room, then go on with --resume"
@@ -61,9 +62,9 @@ class Journal:
     def facts(self, run: Mapping[str, Any]) -> None:
         write_whole(self.folder / RUN, to_json(run))
 
-    def append(self, cell: Cell) -> None:
+    def append(self, record: Record) -> None:
         """Returns when the line is on the disk. Raises JournalError where the disk is full: what was written before stays whole."""
-        _append(self.folder / CELLS, cell.line() + "\n")
+        _append(self.folder / CELLS, record.line() + "\n")
 
     def start(self, start: Start) -> None:
         """One line of `starts.jsonl`, as safe as a cell. Raises JournalError."""
@@ -139,11 +140,8 @@ def _whole(door: int, block: int = 1 << 16) -> int:
     return 0
 
 
-def read_run(folder: Path) -> tuple[dict[str, Any], list[Cell]]:
-    """run.json and the cells of a run, without their checks (model.read_cells).
-
-    Raises JournalError where the folder is not one of a run, or one of another version of this program.
-    """
+def read_facts(folder: Path) -> dict[str, Any]:
+    """run.json. Raises JournalError where the folder is not one of a run, or one of another version of this program."""
     try:
         run: dict[str, Any] = json.loads((folder / RUN).read_text(encoding="utf-8"))
         schema = run["schema"]
@@ -151,17 +149,12 @@ def read_run(folder: Path) -> tuple[dict[str, Any], list[Cell]]:
         raise JournalError(f"{folder} holds no run: there is no readable {RUN}") from None
     try:
         refuse_schema(RUN, schema)
-        with (folder / CELLS).open("rb") as file:
-            return run, read_cells(_whole_lines(file))
-    except FileNotFoundError:
-        return run, []
-    except OSError as error:
-        raise JournalError(f"{folder / CELLS} cannot be read: {error.strerror}") from None
     except ValueError as error:
         raise JournalError(f"{folder}: {error}") from None
+    return run
 
 
-def _whole_lines(file: Iterable[bytes]) -> Iterator[bytes]:
+def whole_lines(file: Iterable[bytes]) -> Iterator[bytes]:
     """Without a torn last one. By bytes: a text's "line" may also end within a sentence (U+2028), or within a letter."""
     return (line for line in file if line.endswith(b"\n"))
 

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from nsb.analyse import dominance as ranking
-from nsb.analyse.code import Code
 from nsb.analyse.judge import LEAST_ROUNDS
 from nsb.analyse.table import Table
+from nsb.records.sources import Code
 from nsb.registry.claims import Article, Criterion, Dominance, JudgedClaim, Judgement, Rule, Verdict
 from nsb.render import claims as verdicts
 from nsb.render import markdown, messages, words

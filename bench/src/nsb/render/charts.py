@@ -10,8 +10,8 @@ import altair as alt
 import vl_convert
 
 from nsb.analyse.articles import Figure
-from nsb.analyse.starts import Start
 from nsb.analyse.table import Table
+from nsb.records.starts import Start
 from nsb.registry.model import Cell
 from nsb.render.charts_articles import beside_article
 from nsb.render.charts_base import Chart, Kind, Source, Spec, lines_of

@@ -10,8 +10,8 @@ from typing import Any, Literal
 
 import altair as alt
 
-from nsb.analyse.starts import Start
 from nsb.analyse.table import Table
+from nsb.records.starts import Start
 from nsb.registry.claims import Said
 from nsb.registry.model import Cell
 from nsb.render import messages

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from nsb.analyse.fairness import SETTINGS, Manifest, Record, asymmetries, sum_of
+from nsb.analyse.fairness import asymmetries, sum_of
 from nsb.analyse.table import Table
+from nsb.records.manifest import SETTINGS, Fairness, Manifest
 
 HEADING = "## Fairness manifest\n"
 EXPLAINED = (
@@ -20,7 +21,7 @@ def section(table: Table, run: dict[str, Any]) -> list[str]:
     """The blocks of the page; none for a run without a manifest."""
     if "fairness" not in run:
         return []
-    record = Record.model_validate(run["fairness"])
+    record = Fairness.model_validate(run["fairness"])
     if not record.contenders:
         return [HEADING, "No contender was started.\n"]
     alike: list[str] = []
@@ -44,7 +45,7 @@ def _heaps(run: dict[str, Any]) -> list[str]:
     return [f"For scenarios with a heap of their own every JVM was started with that one: {', '.join(own)}.\n"] if own else []
 
 
-def _on_purpose(record: Record) -> list[str]:
+def _on_purpose(record: Fairness) -> list[str]:
     """What contenders differ in because that is what they stand for."""
     lines = []
     for name, manifest in record.contenders.items():
@@ -88,7 +89,7 @@ def _shared(manifest: Manifest) -> str:
     return ", ".join(name for name in manifest.seen.environment if name not in manifest.own_environment)
 
 
-def _statements(table: Table, record: Record) -> list[tuple[str, list[str]]]:
+def _statements(table: Table, record: Fairness) -> list[tuple[str, list[str]]]:
     """What V9 counted in each scenario with statements."""
     lines = []
     for scenario, declared in record.statements.items():

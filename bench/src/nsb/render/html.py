@@ -20,10 +20,10 @@ from markupsafe import Markup
 
 from nsb.analyse import controls
 from nsb.analyse import dominance as ranking
-from nsb.analyse.code import Code
 from nsb.analyse.controls import Control
-from nsb.analyse.starts import Start
 from nsb.analyse.table import Table
+from nsb.records.sources import Code
+from nsb.records.starts import Start
 from nsb.registry.claims import Article, Dominance, Judgement, Verdict
 from nsb.registry.model import Cell
 from nsb.render import claims as verdicts

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from markupsafe import Markup, escape
 
-from nsb.analyse.code import Code, Size
 from nsb.analyse.table import Entry, Second, Table
+from nsb.records.sources import Code, Size
 from nsb.registry.claims import Dominance
 from nsb.registry.model import METRIC_UNITS
 from nsb.render import html_strips, messages, words

@@ -67,7 +67,7 @@ def _containers(run: dict[str, Any]) -> str:
         return ""
     return (
         f" Run as containers: Docker {found['engine']}, compose {found['compose']}, control groups {found['cgroup']}, "
-        f"{found['network']} network, {found['memory_limit_mib']} MiB for each contender; k6, oha and the harness {found['generator']}. "
+        f"{found['network']} network, {found['memory_limit_mib']} MiB for each contender; k6 and the harness {found['generator']}. "
         "Memory is what the control group holds without idle file pages."
     )
 

@@ -13,19 +13,20 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, Protocol
 
-from nsb.analyse import containers as composing
-from nsb.analyse.containers import DATABASE, UPSTREAM, Conditions
-from nsb.measure import containers, host, k6, oha, session
+from nsb.measure import containers, host, k6
 from nsb.measure.containers import Absent, ContainerStage, DatabaseContainer, Project
 from nsb.measure.database import Server, private_server, provide
 from nsb.measure.database_private import title
 from nsb.measure.interrupt import undisturbed
 from nsb.measure.native import Stage
 from nsb.measure.process import ALL_CORES, ProcessError, free_port
-from nsb.measure.session import Refused
 from nsb.measure.tools import BuildError, Workshop
-from nsb.registry.model import Contender, Profile, Scenario
+from nsb.registry import compose as composing
+from nsb.registry.compose import DATABASE, UPSTREAM, Conditions
+from nsb.registry.model import Contender, Profile
 from nsb.registry.plan import Plan
+from nsb.session import run as session
+from nsb.session.run import Refused
 
 RUNNERS = ("auto", "native", "compose")
 Say = Callable[[str], None]
@@ -50,8 +51,6 @@ class Runner(Protocol):
     def k6(self, say: Say) -> Path:
         """The load generator's program, which runs on the host. Raises Refused or ProcessError."""
         ...
-
-    def oha(self, scenarios: Sequence[Scenario], rehearsal: bool, say: Say) -> oha.Generator | None: ...
 
     def stage(
         self, profile: Profile, workers: int, contenders: Sequence[Contender], folder: Path, database_url: str | None, say: Say
@@ -114,9 +113,6 @@ class Native:
 
     def k6(self, say: Say) -> Path:
         return k6.ensure(self._work.root, session.go(self._work), say)
-
-    def oha(self, scenarios: Sequence[Scenario], rehearsal: bool, say: Say) -> oha.Generator | None:
-        return oha.prepare(self._work, scenarios, rehearsal, say)
 
     def stage(
         self, profile: Profile, workers: int, contenders: Sequence[Contender], folder: Path, database_url: str | None, say: Say
@@ -198,15 +194,6 @@ class Compose:
                 raise Refused(f"k6 runs on the host and is built with Go. {self._work.missing['go'].sentence}")
             self._taken("k6", program, say)
         return program
-
-    def oha(self, scenarios: Sequence[Scenario], rehearsal: bool, say: Say) -> oha.Generator | None:
-        """By the host's cargo, or out of an image where there is none."""
-        wanted = any(each.measured_again for each in scenarios) and not rehearsal
-        program = oha.pinned(self._work.root)
-        if wanted and "cargo" not in self._work.found and not program.exists() and "oha" in self.config["services"]:
-            with contextlib.suppress(BuildError, ProcessError):  # prepare() says what is missing
-                self._taken("oha", program, say)
-        return oha.prepare(self._work, scenarios, rehearsal, say)
 
     def _taken(self, service: str, program: Path, say: Say) -> None:
         image = str(self.config["services"][service]["image"])

@@ -12,13 +12,13 @@ from pathlib import Path
 from typing import Any
 
 from nsb.analyse.bare import Comparison, Half, Pair, compare
-from nsb.analyse.parse import SummaryError, load_summary
 from nsb.measure import host, k6
 from nsb.measure.journal import Journal, write_whole
 from nsb.measure.native import Died, Meter, Running, Stage, sleep_until, wait_pool
 from nsb.measure.process import Process, ProcessError
 from nsb.measure.tools import BuildError, Workshop
-from nsb.registry.model import SCHEMA, Contender, Scenario, Tier, timing, to_json
+from nsb.records.summary import SummaryError, load_summary
+from nsb.registry.model import SCHEMA, Contender, Scenario, Tier, to_json
 
 WINDOW_S = 2.0
 SETTLE_S = 0.5
@@ -143,7 +143,7 @@ class Bench:
     def _window(self, running: Running, number: int) -> Half:
         """One window with the other program stopped: thawed, driven, read at both edges, frozen again."""
         scenario = self._study.scenario
-        times = timing(scenario, self._study.tier)
+        times = scenario.timing(self._study.tier)
         name = f"{number:02}-{running.contender.id}"
         summary = self._journal.folder / "k6" / f"{name}.json"
         running.process.thaw()

@@ -11,9 +11,9 @@ from pathlib import Path
 
 from rich.console import Console
 
-from nsb.measure.session import build
 from nsb.measure.tools import BuildError, Workshop, workshop
 from nsb.registry.model import Registry
+from nsb.session.run import build
 
 
 @dataclass(frozen=True)

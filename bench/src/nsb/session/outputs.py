@@ -12,10 +12,10 @@ from typing import Any
 from nsb.analyse import articles, controls
 from nsb.analyse import claims as judge
 from nsb.analyse import table as tables
-from nsb.analyse.code import Code, read_code
 from nsb.analyse.dominance import dominance
 from nsb.measure.journal import JournalError, read_starts_of, write_whole
 from nsb.measure.process import run as run_program
+from nsb.records.sources import Code, read_code
 from nsb.registry.claims import Claims, Judgement
 from nsb.registry.model import Cell, to_json
 from nsb.render import articles as pages_of_articles

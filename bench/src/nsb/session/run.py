@@ -18,19 +18,25 @@ from nsb.analyse import fairness
 from nsb.analyse.resume import digest, entries
 from nsb.conform.bed import Bed, LaunchFailed, Outcome
 from nsb.conform.suite import check
-from nsb.measure import holder, host, k6, manifest, native, oha
+from nsb.measure import holder, host, k6, manifest, native
 from nsb.measure.database import DatabaseError, provide
 from nsb.measure.interrupt import stop_if_asked, undisturbed
 from nsb.measure.journal import Journal
 from nsb.measure.native import Died, Running, Stage
 from nsb.measure.process import ProcessError, Program, pin, run
 from nsb.measure.tools import BuildError, Workshop, sources
-from nsb.registry.model import POOL_SIZE, SCHEMA, Cell, Contender, Profile, Scenario
+from nsb.records.cells import Record
+from nsb.records.manifest import Fairness
+from nsb.registry.model import POOL_SIZE, SCHEMA, Cell, Contender, FixedWork, Profile, Scenario
 from nsb.registry.plan import Order, Plan, Slot, missing, order_for
 
 UPSTREAM_BUILD = ["build", "-trimpath"]
-HARNESS = ("bench/src", "bench/k6", "bench/oha", "bench/upstream", "bench/database", "bench/requirements.lock")
+HARNESS = ("bench/src", "bench/k6", "bench/upstream", "bench/database", "bench/requirements.lock")
 """What of the harness can move a number."""
+
+
+Judge = Callable[[Record], Cell]
+"""What a record means: given by the command line (analyse/cells.py), so that a loop that measures knows no rule."""
 
 
 class Refused(Exception):
@@ -61,7 +67,7 @@ def upstream_program(workshop: Workshop, say: Callable[[str], None]) -> Path:
 
 def holder_program(workshop: Workshop, scenarios: Sequence[Scenario], say: Callable[[str], None]) -> Path | None:
     """What holds connections beside a load; None where no scenario asks for it, or no Go is here. Raises ProcessError."""
-    if "go" not in workshop.found or all(scenario.held is None for scenario in scenarios):
+    if "go" not in workshop.found or not any(scenario.holding for scenario in scenarios):
         return None
     command = [go(workshop), *UPSTREAM_BUILD, "-o", str(holder.program_file(workshop.root)), "./holder"]
     return _built(command, workshop.root / "bench" / "upstream", holder.program_file(workshop.root), say)
@@ -268,10 +274,10 @@ def measure(
     on: Stage,
     journal: Journal,
     k6_program: Path,
-    oha_: oha.Generator | None,
     facts: dict[str, Any],
     already: Sequence[Cell],
     progress: Progress,
+    judged: Judge,
 ) -> float:
     """Every planned cell that is not there yet, appended to the journal as it ends; returns the time that second attempts took (s).
 
@@ -279,7 +285,7 @@ def measure(
     """
     retries_s = 0.0
     todo = missing(plan, already)
-    runner = native.Runner(plan, on, journal, k6_program, oha_, holder_program(on.workshop, plan.scenarios, progress.say))
+    runner = native.Runner(plan, on, journal, k6_program, holder_program(on.workshop, plan.scenarios, progress.say))
     try:
         for round_, group in plan.all_groups:
             slots = [(slot, attempt) for slot, attempt in todo if slot.round == round_ and slot.contender.id in group]
@@ -295,16 +301,11 @@ def measure(
             for slot, attempt in slots:
                 stop_if_asked()
                 progress.cell(slot, None)
-                cell = runner.measure(slot, attempt)
+                cell = _journaled(runner, slot, attempt, journal, judged)
                 if cell.status in ("invalid", "failed"):
-                    runner.must_stand()
-                    journal.append(cell)
                     began = time.monotonic()
-                    cell = runner.measure(slot, attempt + 1)
-                    if cell.status in ("invalid", "failed"):
-                        runner.must_stand()
+                    cell = _journaled(runner, slot, attempt + 1, journal, judged)
                     retries_s += time.monotonic() - began
-                journal.append(cell)
                 progress.cell(slot, cell.slim())
             progress.say(f"round {round_} of {plan.rounds}: stopping")
             for name, code in runner.end_group().items():
@@ -319,23 +320,34 @@ def measure(
     return retries_s
 
 
+def _journaled(runner: native.Runner, slot: Slot, attempt: int, journal: Journal, judged: Judge) -> Cell:
+    """One cell, measured, judged and on the disk. Raises where what every cell needs has gone: it is not recorded then."""
+    record = runner.measure(slot, attempt)
+    cell = judged(record)
+    if cell.status in ("invalid", "failed"):
+        runner.must_stand()
+    journal.append(record)
+    return cell
+
+
 def must_be_fair(runner: native.Runner, plan: Plan, on: Stage, journal: Journal, facts: dict[str, Any]) -> None:
     """Keeps in run.json what the contenders of a round have in effect, and has the runner hold every later start against it.
 
     Raises Refused where they are not set alike, or, after --resume, not as they were before.
     """
     found = runner.manifests()
-    known = fairness.Record.model_validate(facts["fairness"]) if "fairness" in facts else None
+    known = Fairness.model_validate(facts["fairness"]) if "fairness" in facts else None
     if known is None or fairness.asymmetries(known.contenders, known.granted):  # that sitting was refused before its first cell
-        known = fairness.Record(
+        known = Fairness(
             granted=manifest.granted(on), statements={s.id: s.statements for s in plan.scenarios if s.statements}, contenders={}
         )
         unlike = fairness.asymmetries(found, known.granted)
     else:
         unlike = [each for name, now in found.items() for each in fairness.unlike(known, name, now)]
     seen = {**found, **known.contenders}
-    runner.fair = known.model_copy(update={"contenders": {c.id: seen[c.id] for c in plan.contenders if c.id in seen}})
-    facts["fairness"] = runner.fair.model_dump(mode="json")
+    fair = known.model_copy(update={"contenders": {c.id: seen[c.id] for c in plan.contenders if c.id in seen}})
+    runner.unlike = lambda name, now: [each.sentence for each in fairness.unlike(fair, name, now)]
+    facts["fairness"] = fair.model_dump(mode="json")
     journal.facts(facts)
     if unlike:
         raise Refused(fairness.refusal(unlike))
@@ -361,7 +373,7 @@ def run_facts(plan: Plan, on: Stage, k6_program: Path, builds: Mapping[str, floa
             "asked": {s.id: [c.id for c in plan.contenders if plan.asks(c, s)] for s in plan.scenarios},
             "articles": list(plan.articles),
             "heaps_mib": {s.id: s.heap_mib for s in plan.scenarios if s.heap_mib is not None},
-            "loads": {s.id: s.whole.model_dump(mode="json", exclude_none=True) for s in plan.scenarios if s.whole is not None},
+            "loads": {s.id: s.end for s in plan.scenarios if isinstance(s, FixedWork)},
             "headlines": {s.id: s.headline for s in plan.scenarios},
             "models": {s.id: s.model for s in plan.scenarios},
             "rates": {s.id: s.rate_for(plan.workers) for s in plan.scenarios},

@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from nsb.analyse.noise import Noise, noise_of
-from nsb.measure.journal import JournalError, read_run
+from nsb.measure.journal import JournalError
 from nsb.registry.model import Profile
+from nsb.session.runs import read_run
 
 
 def noise(bench: Path, name: str, profile: Profile, say: Callable[[str], None]) -> tuple[dict[str, Noise], str | None]:

@@ -13,14 +13,15 @@ from typing import Any
 import psutil
 
 from nsb.analyse import preflight as judging
-from nsb.analyse.parse import SummaryError, load_summary
 from nsb.analyse.preflight import Demand, Finding, Noise, Probe, Reading
-from nsb.measure import host, k6, session
+from nsb.measure import host, k6
 from nsb.measure.journal import write_whole
 from nsb.measure.native import Stage, sleep_until
 from nsb.measure.process import ALL_CORES, Program, cpu_s, machine_times
-from nsb.registry.model import Model, Scenario, Timing, to_json
-from nsb.registry.plan import Plan
+from nsb.records.summary import SummaryError, load_summary
+from nsb.registry.model import ClosedUsers, OpenRate, Scenario, Timing, to_json
+from nsb.registry.plan import LISTEN_REHEARSAL_S, LISTEN_S, Plan
+from nsb.session import run as session
 
 WINDOW_S = 1.5
 SETTLE_S = 0.5
@@ -34,7 +35,7 @@ def run(plan: Plan, stage: Stage, k6_program: Path, folder: Path, noisy: bool, s
     """What run.json keeps under `preflight`. Warnings are said; raises Refused with every refusal and its remedy."""
     began = time.monotonic()
     demand = demand_of(plan)
-    seconds = judging.LISTEN_REHEARSAL_S if demand.rehearsal else judging.LISTEN_S
+    seconds = LISTEN_REHEARSAL_S if demand.rehearsal else LISTEN_S
     say(f"preflight: listening to the machine for {seconds:.0f} s, then measuring what the generator can send")
     seen = listen(seconds, stage)
     findings = [judging.noise(seen, demand, noisy), judging.swap(seen), *limits(demand)]
@@ -147,7 +148,7 @@ class Calibration:
             return [*open_, self._probe(server, url, None, closed_vus, f"preflight-closed-{closed_vus}")]
 
     def _probe(self, server: Program, url: str, rate: int | None, vus: int, name: str) -> Probe:
-        scenario = _hello("closed" if rate is None else "open", rate, vus)
+        scenario = _hello(rate, vus)
         timing = Timing(boot_s=BOOT_S + vus * BOOT_PER_VU_S, spread_s=0.0, settle_s=SETTLE_S, window_s=WINDOW_S, drain_s=0.0)
         summary = self._folder / "k6" / f"{name}.json"
         data, opens_s = k6.cell(scenario, timing, 1, url, 0, time.time(), summary)
@@ -185,14 +186,9 @@ class Calibration:
         )
 
 
-def _hello(model: Model, rate: int | None, vus: int) -> Scenario:
-    return Scenario(
-        id="preflight",
-        why="The null server answers at once: what is measured is the generator.",
-        path="/hello",
-        body="hello",
-        model=model,
-        rate=rate,
-        vus=vus,
-        headline="throughput",
-    )
+def _hello(rate: int | None, vus: int) -> Scenario:
+    """Arrivals at a rate, or so many users."""
+    why = "The null server answers at once: what is measured is the generator."
+    if rate is None:
+        return ClosedUsers(shape="users", id="preflight", why=why, path="/hello", body="hello", vus=vus, headline="throughput")
+    return OpenRate(shape="rate", id="preflight", why=why, path="/hello", body="hello", rate=rate, vus=vus, headline="throughput")
