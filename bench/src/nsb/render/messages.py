@@ -525,7 +525,7 @@ MESSAGES: dict[str, tuple[str, str]] = {
         "KiB/요청: 처리 중인 요청과 그 연결 하나마다 늘어나는 메모리입니다. JVM은 전체 GC 직후에 읽습니다. "
         "≤는 하한이 0보다 크지 않아 상한만 적은 것입니다.",
     ),
-    # --- validity checks (METHODOLOGY.md, V1 …) ---------------------------------------------------------------------
+    # --- validity checks (docs/method.md, V1 …) ----------------------------------------------------------------------
     "check.V1": ("errors and wrong answers", "오류와 틀린 응답"),
     "check.V2": ("was the rate offered and sustained", "요청률을 제대로 걸고 감당했는가"),
     "check.V3": ("lag of the generator", "부하 생성기의 지각"),
