@@ -1,4 +1,4 @@
-"""The messages that only charts say: a part of messages.MESSAGES, which is where they are looked up. Pure."""
+"""The messages that only charts use: a part of messages.MESSAGES, where they are looked up. Pure."""
 
 from __future__ import annotations
 
