@@ -89,9 +89,8 @@ def _row(figure: Figure, run: Mapping[str, Any], language: Language) -> list[str
     against = "–" if ratio is None else f"{sign}{words.number(ratio.value)} {_between(ratio.low, ratio.high)}"
     limit = "" if figure.limit is None else messages.own(messages.word("limit", figure.limit), language)
     if figure.limit == "offered" and theirs.ours is not None and theirs.ours.scenario in run["plan"].get("loads", {}):
-        limit = text(
-            "article.nothing_full", language
-        )  # such a load is applied in full even to a slow service, so "offered" would be misleading
+        # such a load is applied in full even to a slow service, so "offered" would be misleading
+        limit = text("article.nothing_full", language)
     what = f"**{figure.claim}** {messages.own(theirs.what, language)}"
     reported = theirs_of(figure, language)
     return [str(each).strip().replace("|", "\\|") for each in (what, reported, measured, against, limit, measured_as(figure))]
