@@ -75,6 +75,7 @@ def environment(language: Language) -> Environment:
     made.globals.update(
         t=lambda key, **values: messages.text(key, language, **values),
         said=lambda sentence: messages.own(sentence, language),
+        instead=verdicts.instead,
         verdict=lambda found: verdicts.verdict(found, language),
         figures=lambda part: verdicts.figures(part, language),
         asked=lambda part: messages.asked_of(part, language),

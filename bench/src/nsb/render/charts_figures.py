@@ -107,7 +107,7 @@ def _widths(of: Source) -> list[str]:
 def _heat_row(line: str, beside: Beside, top: float, language: Language) -> dict[str, Any]:
     dot = beside.dot
     row: dict[str, Any] = {
-        "line": line, "name": dot.contender, "figure": _says(dot, language), "width": dot.width, "times": _times(beside),
+        "line": line, "name": dot.contender, "figure": _says(dot, language), "width": dot.width, "times": _times(beside, language),
         "spread": spread_of(dot.low, dot.high, dot.spread, language),
         "rounds": text("of.rounds", language, n=dot.counted, all=dot.measured), "limit": limit_of(dot.limit, language),
         "status": text(f"status.{dot.status}", language), "doubts": told(dot.doubts, language),
@@ -126,10 +126,10 @@ def ink(at: float) -> str:
     return DARK if luminance([a + part * (b - a) for a, b in zip(*ends, strict=True)]) > 0.179 else LIGHT
 
 
-def _times(beside: Beside) -> str:
+def _times(beside: Beside, language: Language = "en") -> str:
     if beside.times is None:
         return "–"
-    return f"{'≥' if beside.at_least else ''}{number(beside.times)} ×"
+    return f"{'≥' if beside.at_least else ''}{messages.amount(number(beside.times), '×', language)}"
 
 
 def _heat_line(contenders: Sequence[str], row: Sequence[Beside]) -> list[str]:
@@ -166,7 +166,12 @@ def _heat_alt(lines: Mapping[str, Sequence[Beside]]) -> Said:
         messages.said("alt.heat"),
         *([messages.said("alt.heat_alone", names=named)] if named else []),
         *([messages.said("alt.heat_close", scenarios=", ".join(close))] if close else []),
-        messages.said("alt.heat_furthest", name=furthest.dot.contender, scenario=at, times=_times(furthest)),
+        messages.said(
+            "alt.heat_furthest",
+            name=furthest.dot.contender,
+            scenario=at,
+            times=messages.in_each(lambda language: _times(furthest, language)),
+        ),
         *([messages.said("alt.heat_bounds", scenarios=", ".join(bounds))] if bounds else []),
     )
 
