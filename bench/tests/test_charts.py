@@ -145,7 +145,7 @@ def test_latency_is_never_drawn_finer_than_its_clock() -> None:
     bent = made(plan(scenarios=["wait"]), cells(wait_odd=exact))
     found = row(bent["intervals-wait"], "odd")
     assert (found["lo"], found["hi"]) == (104.0, 106.0)
-    assert any("whole milliseconds" in note.en for note in bent["intervals-wait"].notes)
+    assert any("resolve 1 ms" in note.en for note in bent["intervals-wait"].notes)
     assert min(each["v"] for each in drawn(bent["latency-wait"]) if each["name"] == "odd") == 5.0  # beyond the hold of 100 ms
 
 
@@ -164,7 +164,7 @@ def test_the_alternative_names_the_true_extremes(usual: dict[str, drawing.Chart]
 
 def test_only_intervals_that_lie_apart_make_a_best(usual: dict[str, drawing.Chart]) -> None:
     assert "quick (cost, flight)" in usual["heat"].alt.en
-    assert "No interval parts the best from the rest in: most, wait" in usual["heat"].alt.en
+    assert "No best by intervals in: most, wait" in usual["heat"].alt.en
     slopes = {r: Slope(kib=12 + 40 * (-1) ** r, first_kib=1.0, last_kib=1.0) for r in range(1, 7)}
     found = [
         each.model_copy(update={"memory_slope": slopes[each.round]}) if (each.scenario, each.contender) == ("flight", "slow") else each

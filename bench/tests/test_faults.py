@@ -526,12 +526,12 @@ def test_it_ends_in_every_phase_and_nothing_stays(phase: str, number: int, tmp_p
     assert "Traceback" not in said
 
 
-# ---- the table of METHODOLOGY.md ----
+# ---- the table of docs/faults.md ----
 
 
 def test_every_test_that_the_fault_table_names_is_there() -> None:
-    text = (TESTS.parents[1] / "METHODOLOGY.md").read_text(encoding="utf-8")
-    section = text.split("\n## Faults\n", 1)[1].split("\n## ", 1)[0]
+    text = (TESTS.parents[1] / "docs" / "faults.md").read_text(encoding="utf-8")
+    section = text.split("\n## Faults and their tests\n", 1)[1].split("\n## ", 1)[0]
     files = {letter: (TESTS / name).read_text(encoding="utf-8") for letter, name in re.findall(r"\b([A-Z]) (test_\w+\.py)", section)}
     rows = [line.strip("| \n").split(" | ") for line in section.splitlines() if line.startswith("| ")][1:]
     assert len(rows) > 15

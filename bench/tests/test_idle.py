@@ -125,7 +125,7 @@ def test_the_page_has_a_row_for_each_contender_and_no_number_of_one_round_withou
     }  # fmt: skip
     made = table.make({"plan": plan}, [cell(1, ladder(27.0, 6.0)), cell(1, ladder(9.0, 6.0), "rust")])
     (heading, _, grid) = shown.section(made.idle)
-    assert heading == "## Connections that are only open\n"
+    assert heading == "## Silent connections\n"
     rows = [[part.strip() for part in line.split("|")[1:-1]] for line in grid.splitlines()]
     assert [row[0] for row in rows[2:]] == ["go", "rust"]
     assert {len(row) for row in rows} == {1 + len(shown.HEADS)}
@@ -140,5 +140,5 @@ def test_the_legend_says_whether_jvms_were_collected() -> None:
     }  # fmt: skip
     before = ladder(27.0, 6.0)
     since = [reading.model_copy(update={"collected_s": 0.04}) for reading in before]
-    for readings, said in ((before, "heap is large already"), (since, "after a full collection")):
+    for readings, said in ((before, "heap is already large"), (since, "after a full collection")):
         assert any(said in line for line in words.legend(table.make({"plan": plan}, [cell(1, readings, "jvm")])))

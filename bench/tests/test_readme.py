@@ -152,4 +152,4 @@ def test_figures_stand_under_what_they_are_of_and_what_is_claimed_of_them(tmp_pa
     assert verdicts.ours(found["A7"], "en").startswith("lines of code: java-webflux ÷ java-vt ")
     assert verdicts.mixed(found["A2"], "en") == ""
     assert verdicts.mixed(found["A7"], "en") == "of its 2 parts: 1 supported, 1 refuted"
-    assert verdicts.mixed(found["A7"], "ko") == "부분 2개 중 뒷받침됨 1, 반박됨 1"
+    assert verdicts.mixed(found["A7"], "ko") == "부분 2개 중 사실로 확인 1, 사실과 다름 1"

@@ -120,7 +120,7 @@ def test_too_few_values_have_no_hodges_lehmann_interval() -> None:
 
 
 def test_smallest_effects_of_the_protocol() -> None:
-    # METHODOLOGY.md: s = 0.03: 4 % at 6 rounds, 3 % at 12; s = 0.13: 20 % and 12 %
+    # docs/method.md, Power: s = 0.03: 4 % at 6 rounds, 3 % at 12; s = 0.13: 20 % and 12 %
     assert [round(smallest_effect(s, n), 2) for s in (0.03, 0.13) for n in (6, 12)] == [0.04, 0.03, 0.2, 0.12]
 
 

@@ -1,4 +1,4 @@
-"""Claims judged by a run: what each rule of claims.toml means (METHODOLOGY.md, Claims). Pure.
+"""Claims judged by a run: what each rule of claims.toml means (docs/claims.md). Pure.
 
 Every rule comes down to comparisons that analyse/judge.py decides, or to facts that are exact: words of the cells, sizes of code,
 arithmetic. All that must hold together does so by one order: refuted where one part is, else not measured, else undecided, else supported.

@@ -1,4 +1,4 @@
-"""Who is better at what, who is better at nothing, and whether one contender is best at everything (METHODOLOGY.md, Claims). Pure.
+"""Who is better at what, who is better at nothing, and whether one contender is best at everything (docs/claims.md). Pure.
 
 Criteria. Of each scenario its headline (the capacity where the second generator measured), of an open scenario the CPU per request too; of
 the whole run the peaks of memory and threads, which are the highest of a round over the scenarios that both sides have in it, and the time
@@ -69,7 +69,7 @@ class _Asked:
 
 
 def dominance(run: Mapping[str, Any], cells: Iterable[Cell], starts: Sequence[Start], code: Code | None) -> Dominance:
-    """Of all contenders of a run that have a column, without the loads that end: no verdict rests on those (METHODOLOGY.md, Articles).
+    """Of all contenders of a run that have a column, without the loads that end: no verdict rests on those (docs/claims.md, The articles' own loads).
     Start-up and code are criteria only where the run has records of them.
     """
     plan, whole = run["plan"], run["plan"].get("loads", {})

@@ -16,7 +16,7 @@ from nsb.registry.placement import listed
 BACKLOG = 4096
 """The accept queue that the contract asks for where the kernel grants it (C62)."""
 FOREIGN_WARN, FOREIGN_REFUSE = 0.05, 0.10
-"""Share of the machine that others may use: as V7 of METHODOLOGY.md."""
+"""Share of the machine that others may use: as V7 of docs/method.md."""
 STEAL_WARN = 0.02
 LAG_MS = 5.0
 TRIES = 3

@@ -69,7 +69,7 @@ def quantile(probability: float, df: float) -> float:
 
 
 def estimate(values: Sequence[float], level: float = 0.95) -> Estimate:
-    """Geometric mean of positive values with Student's t interval on their logarithms (METHODOLOGY.md, Statistics).
+    """Geometric mean of positive values with Student's t interval on their logarithms (docs/method.md, Statistics).
 
     Raises ValueError for no value, or one that is not positive.
     """
@@ -168,7 +168,7 @@ def smallest_shift(s: float, rounds: int, comparisons: int = 1) -> float:
 
 
 def smallest_effect(s: float, rounds: int, comparisons: int = 1) -> float:
-    """The same as a ratio − 1, s being that of ln ratios (METHODOLOGY.md, Statistics)."""
+    """The same as a ratio − 1, s being that of ln ratios (docs/method.md, Statistics)."""
     return math.expm1(smallest_shift(s, rounds, comparisons))
 
 

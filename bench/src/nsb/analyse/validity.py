@@ -1,4 +1,4 @@
-"""Is a cell's number worth anything, and what held it back? Checks V1 to V11 of METHODOLOGY.md. Pure.
+"""Is a cell's number worth anything, and what held it back? Checks V1 to V11 of docs/method.md. Pure.
 
 Symbols: n requests completed in the window W, X = n/W, R mean time of an iteration, N VUs, P the pool,
 hold the time a request must wait at the least.

@@ -627,7 +627,7 @@ class MemoryLadder(_Closed):
 
 
 class FixedWork(_Closed):
-    """A load as an article's generator made it: all users begin at once, and its figures count the drain (METHODOLOGY.md, Articles)."""
+    """A load as an article's generator made it: all users begin at once, and its figures count the drain (docs/claims.md, The articles' own loads)."""
 
     shape: Literal["fixed-work"]
     vus: int = Field(gt=0)
@@ -805,7 +805,7 @@ class SteadyWindow(Frozen):
 
 
 class Check(Frozen):
-    """One validity check with what it looked at (METHODOLOGY.md, V1 …)."""
+    """One validity check with what it looked at (docs/method.md, V1 …)."""
 
     id: str
     outcome: Literal["ok", "doubt", "censored", "invalid"]

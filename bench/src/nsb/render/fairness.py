@@ -1,4 +1,4 @@
-"""The part of table.md on what the contenders had in effect. Pure."""
+"""The part of table.md about the settings that the contenders had in effect. Pure."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def _heaps(run: dict[str, Any]) -> list[str]:
 
 
 def _on_purpose(record: Fairness) -> list[str]:
-    """What contenders differ in because that is what they stand for."""
+    """The settings in which contenders differ on purpose."""
     lines = []
     for name, manifest in record.contenders.items():
         for declared, why in manifest.differs.items():
@@ -61,7 +61,7 @@ OF_CONTAINERS = ("memory_limit_mib", "cpu_quota")
 
 
 def _settings(manifests: Sequence[Manifest]) -> list[tuple[str, list[str]]]:
-    """Title and the value of each contender; a version stands behind what it is the version of."""
+    """Title and the value of each contender; a version follows the name of its program."""
     versions = {setting.name.removesuffix("_version"): setting for setting in SETTINGS if setting.name.endswith("_version")}
     lines: list[tuple[str, list[str]]] = []
     for setting in SETTINGS:
