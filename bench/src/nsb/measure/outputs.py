@@ -14,6 +14,7 @@ from nsb.analyse import claims as judge
 from nsb.analyse import table as tables
 from nsb.analyse.code import Code, read_code
 from nsb.analyse.dominance import dominance
+from nsb.measure import archive
 from nsb.measure.journal import JournalError, read_starts_of, write_whole
 from nsb.measure.process import run as run_program
 from nsb.registry.claims import Claims, Judgement
@@ -112,7 +113,9 @@ def _drawn(folder: Path, run: dict[str, Any], cells: Sequence[Cell], claims: Cla
         post = posts.post(language, table, run, judgement, matrix, code, drawn, claims.articles)
         write_whole(folder / f"blog.{language}.md", of_runner(post, run))
     if page:
-        whole = html.page(table, run, cells, starts, judgement, matrix, code, drawn, charts.bundle(), claims.articles)
+        whole = html.page(
+            table, run, cells, starts, judgement, matrix, code, drawn, charts.bundle(), claims.articles, archive.packed(folder)
+        )
         write_whole(folder / "report.html", of_runner(whole, run))
 
 
