@@ -13,7 +13,7 @@ import pytest
 from nsb.measure import archive
 from nsb.measure.integrity import Altered
 from nsb.measure.journal import JournalError, read_run
-from test_integrity import RECORDED, verb
+from test_integrity import BENCH, RECORDED, RESULTS, verb
 
 FILES = {"k6/02-b.json": b'{"b": 1}', "k6/01-a.json": b'{"a": "\xc3\xa9"}', "oha/01-a.json": b"{}", "samples.csv": b"time_s\n0.1\n"}
 
@@ -91,3 +91,16 @@ def test_one_command_prints_one_raw_summary(run: Path, tmp_path: Path) -> None:
     done = verb("raw", str(kept), "k6/01-a.json")
     assert (done.returncode, done.stdout.encode()) == (0, FILES["k6/01-a.json"])
     assert verb("raw", str(kept)).stdout.split() == sorted(FILES)
+
+
+@pytest.mark.parametrize("folder", RESULTS, ids=lambda path: path.name)
+def test_every_raw_file_that_a_committed_cell_names_is_in_the_archive(folder: Path) -> None:
+    named = {raw for cell in read_run(folder)[1] for raw in (cell.raw, cell.second and cell.second.raw) if raw}
+    assert named
+    assert named <= set(archive.members(folder))
+
+
+def test_a_kept_run_is_not_resumed() -> None:
+    done = verb("bench-all", "--resume", str(BENCH / "results" / RESULTS[-1].name))
+    assert done.returncode == 3
+    assert "cannot be resumed: it is kept" in done.stderr

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from nsb.measure.archive import keep
-from nsb.measure.integrity import SUMS, Altered, chain_of
+from nsb.measure.integrity import SUMS, Altered, chain_of, verify
 from nsb.measure.journal import Journal, cut_torn_tail, read_run, read_starts_of
 from test_journal import BENCH, cell, run_json
 from test_starts import start
@@ -150,6 +150,22 @@ def test_files_of_a_kept_run_that_come_or_go_are_named(run: Path, tmp_path: Path
     else:
         (kept / name).write_text("{}")
     assert found(kept).startswith(f"{name} {sentence}")
+
+
+@pytest.mark.parametrize("folder", RESULTS, ids=lambda path: path.name)
+def test_committed_runs_are_what_was_recorded(folder: Path) -> None:
+    assert (folder / SUMS).exists()
+    verify(folder)
+
+
+def test_a_byte_in_the_middle_of_a_committed_run_is_told(tmp_path: Path) -> None:
+    copy = tmp_path / "copy"
+    shutil.copytree(RESULTS[-1], copy)
+    content = bytearray((copy / "cells.jsonl").read_bytes())
+    content[len(content) // 2] ^= 1
+    (copy / "cells.jsonl").write_bytes(content)
+    with pytest.raises(Altered, match=r"copy/cells\.jsonl.* changed after"):
+        read_run(copy)
 
 
 # --- told ----------------------------------------------------------------------------------------------------------------

@@ -43,6 +43,7 @@ from nsb.measure.outputs import (
     pages,
     read_code_of,
     reproduced,
+    tidy,
     without_picture,
 )
 from nsb.measure.process import ProcessError, port_is_free
@@ -875,11 +876,13 @@ def report(
     written, facts, _ = _written(run)
     complete = _draw(run)
     if readme:
-        judged = [(run.resolve().relative_to(ROOT).as_posix(), written.judgement), *committed_articles(ROOT)]
-        pages_of = reproduced(ROOT, _claims())
+        articles = committed_articles(ROOT, _claims())
+        judged = [(run.resolve().relative_to(ROOT).as_posix(), written.judgement), *((each.folder, each.judgement) for each in articles)]
+        pages_of = reproduced(articles, _claims())
         for name, language in markdown.READMES.items():
             block = markdown.readme_block(written.table, facts, judged, pages_of, language)
             write_whole(ROOT / name, markdown.with_block((ROOT / name).read_text(encoding="utf-8"), block))
+        tidy(ROOT, run.resolve(), list(markdown.READMES), _claims())
     sys.exit(DONE if complete else INCOMPLETE)
 
 
