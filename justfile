@@ -80,7 +80,7 @@ test *arguments:
     @bench/nsb --dev pytest --version >/dev/null
     @bench/nsb test "$@"
 
-# Write the schemas of the outputs (bench/schema/) again
+# Write the schemas of the outputs into bench/schema/ (not committed)
 [group('develop')]
 schema:
     @bench/nsb schema
