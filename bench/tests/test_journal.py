@@ -164,11 +164,13 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 def test_a_cell_is_on_the_disk_before_the_next_one_starts(tmp_path: Path, calls: list[str]) -> None:
     made = Journal(tmp_path / "run")
+    calls.clear()
     made.append(cell(1))
-    assert calls == ["write cells.jsonl", "sync cells.jsonl", "sync run"]  # the folder too: it has a new file
+    linked = ["write chain.sha256", "sync chain.sha256"]
+    assert calls == ["write cells.jsonl", "sync cells.jsonl", "sync run", *linked]  # the folder too: it has a new file
     calls.clear()
     made.append(cell(2))
-    assert calls == ["write cells.jsonl", "sync cells.jsonl"]
+    assert calls == ["write cells.jsonl", "sync cells.jsonl", *linked]
 
 
 def test_a_whole_file_is_on_the_disk_before_it_takes_the_place_of_the_old_one(tmp_path: Path, calls: list[str]) -> None:
@@ -212,7 +214,7 @@ def test_a_full_disk_leaves_the_journal_whole_and_says_what_to_do(tmp_path: Path
 def test_a_full_disk_keeps_the_run_json_that_was_there(tmp_path: Path) -> None:
     done = limited("journal.facts({**run_json(), 'runtimes': 'x' * 9000})", tmp_path)
     assert "run.json cannot be written" in done.stderr
-    assert read_run(tmp_path)[0] == run_json()
+    assert read_run(tmp_path)[0] == {**run_json(), "chain": "chain.sha256"}
     assert not list(tmp_path.glob("*.unfinished"))
 
 

@@ -25,10 +25,11 @@ from nsb.analyse.resume import differences as differences_of_sittings
 from nsb.analyse.stopped import harm, notes
 from nsb.conform.exchanges import answers, differences
 from nsb.conform.suite import beyond_reach
+from nsb.measure import archive, containers, host, k6, stopped
 from nsb.measure import code as sizes
-from nsb.measure import containers, host, k6, stopped
 from nsb.measure import show as showing
 from nsb.measure.database import DatabaseError, find_server
+from nsb.measure.integrity import SUMS, Altered, chain_of
 from nsb.measure.interrupt import Interrupted, interruptible
 from nsb.measure.journal import Journal, JournalError, cut_torn_tail, hold, read_starts_of, write_whole
 from nsb.measure.native import Died, Stage
@@ -58,6 +59,7 @@ from nsb.session.outputs import (
     pages,
     read_code_of,
     reproduced,
+    tidy,
     without_picture,
 )
 from nsb.session.run import Refused
@@ -102,6 +104,9 @@ def _verb() -> None:
         for mistake in error.mistakes:
             errors.print(mistake, markup=False)
         sys.exit(USAGE)
+    except Altered as error:
+        errors.print(str(error), markup=False)
+        sys.exit(INCOMPLETE)
     except (Refused, ProcessError, DatabaseError, Died, JournalError, BuildError, Incomparable) as error:
         errors.print(str(error), markup=False)
         sys.exit(REFUSED)
@@ -224,6 +229,8 @@ def _bench(
     before: dict[str, Any] | None = None
     work = workshop(ROOT, registry)
     if resume is not None:
+        if archive.packed(resume):
+            raise Refused(f"{resume} cannot be resumed: it is kept, so its raw files are packed and its records have sums")
         hold(resume)
         cut_torn_tail(resume)
         before, already = read_run(resume)
@@ -363,10 +370,18 @@ def _run(
 def _written(folder: Path) -> tuple[Written, dict[str, Any], list[Cell]]:
     """Tables and verdicts from the journal, and the table on the screen; with what they were made from."""
     facts, cells = read_run(folder)
+    _tell_unchained(folder)
     written = outputs(folder, facts, cells, _claims())
     _print_written(written)
     console.print(f"\n{folder}/table.md, table.csv, table.json, claims.md, claims.json; raw data beside them", markup=False)
     return written, facts, cells
+
+
+def _tell_unchained(folder: Path) -> None:
+    """Says of a run from before lines were chained what finds a change in it."""
+    if chain_of(folder) is None:
+        found = f"{SUMS} alone tells whether a file was changed" if (folder / SUMS).exists() else "nothing tells whether a line was changed"
+        console.print(f"{folder} has no chain of hashes, it is from before there was one: {found}", style="dim", markup=False)
 
 
 def _claims() -> Claims:
@@ -864,12 +879,37 @@ def report(
     written, facts, _ = _written(run)
     complete = _draw(run)
     if readme:
-        judged = [(run.resolve().relative_to(ROOT).as_posix(), written.judgement), *committed_articles(ROOT)]
-        pages_of = reproduced(ROOT, _claims())
+        articles = committed_articles(ROOT, _claims())
+        judged = [(run.resolve().relative_to(ROOT).as_posix(), written.judgement), *((each.folder, each.judgement) for each in articles)]
+        pages_of = reproduced(articles, _claims())
         for name, language in markdown.READMES.items():
             block = markdown.readme_block(written.table, facts, judged, pages_of, language)
             write_whole(ROOT / name, markdown.with_block((ROOT / name).read_text(encoding="utf-8"), block))
+        tidy(ROOT, run.resolve(), list(markdown.READMES), _claims())
     sys.exit(DONE if complete else INCOMPLETE)
+
+
+@app.command("keep")
+def keep(
+    run: Annotated[Path, typer.Argument(help="the folder of a finished run")],
+    name: Annotated[str | None, typer.Option(help="its folder below bench/results; default: <date>-<tier>")] = None,
+) -> None:
+    """A finished run into bench/results: its records, one archive of its raw summaries, and every output."""
+    kept = archive.keep(run, ROOT / "bench" / "results", name)
+    console.print(f"{kept}: records, {archive.RAW}, {SUMS}; say in bench/results/README.md why it is kept", markup=False)
+    report(kept)
+
+
+@app.command("raw")
+def raw(
+    run: Annotated[Path, typer.Argument(help="a run's folder")],
+    member: Annotated[str | None, typer.Argument(help="k6/….json, as a cell's `raw` names it; without it their names")] = None,
+) -> None:
+    """One raw summary of a run as its generator wrote it, also from the archive of a kept run."""
+    if member is None:
+        sys.stdout.writelines(f"{each}\n" for each in archive.members(run))
+    else:
+        sys.stdout.buffer.write(archive.member(run, member))
 
 
 @app.command("blog")
@@ -899,6 +939,7 @@ def show_claims(
         console.print(verdicts.listing(claims, language))
         return
     facts, cells = read_run(run)
+    _tell_unchained(run)
     found = judge.judged(facts, cells, read_starts_of(run), read_code_of(run), claims)
     if verdicts.looked_at_by(found):
         console.print(verdicts.grid(found, language))
@@ -909,9 +950,9 @@ def show_claims(
 
 @app.command("schema")
 def write_schemas() -> None:
-    """The documented columns and fields of every output, into bench/schema/ (a test compares them)."""
-    for name, text in schema.files().items():
-        write_whole(ROOT / "bench" / "schema" / name, text)
+    """The documented columns and fields of every output, into bench/schema/ (ignored by git: they follow from the models)."""
+    (ROOT / "bench" / "schema").mkdir(exist_ok=True)
+    schema.write(ROOT / "bench" / "schema")
 
 
 @app.command("compare")
@@ -921,6 +962,8 @@ def compare_runs(
 ) -> None:
     """What run B does worse or better than run A, cell by cell; exit code 1 where a cell is worse."""
     found = compare(*read_run(a), *read_run(b))
+    for run in dict.fromkeys((a, b)):
+        _tell_unchained(run)
     console.print(side_by_side.grid(found))
     for line in side_by_side.notes(found):
         console.print(line, style="dim", markup=False)

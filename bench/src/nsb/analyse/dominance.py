@@ -69,7 +69,7 @@ class _Asked:
 
 
 def dominance(run: Mapping[str, Any], cells: Iterable[Cell], starts: Sequence[Start], code: Code | None) -> Dominance:
-    """Of all contenders of a run that have a column, without the loads that end: no verdict rests on those (docs/claims.md, The articles' own loads).
+    """Of all contenders of a run that have a column, without the loads that end: no verdict rests on those (docs/claims.md).
     Start-up and code are criteria only where the run has records of them.
     """
     plan, whole = run["plan"], run["plan"].get("loads", {})

@@ -627,7 +627,7 @@ class MemoryLadder(_Closed):
 
 
 class FixedWork(_Closed):
-    """A load as an article's generator made it: all users begin at once, and its figures count the drain (docs/claims.md, The articles' own loads)."""
+    """A load as an article's generator made it: all users begin at once, and its figures count the drain (docs/claims.md)."""
 
     shape: Literal["fixed-work"]
     vus: int = Field(gt=0)

@@ -49,8 +49,12 @@ def page(
     charts: Sequence[Chart],
     bundle: str,
     articles: Mapping[str, Article] | None = None,
+    packed: bool = False,
 ) -> str:
-    """The whole file. `bundle` is the JavaScript that draws charts; `articles` gives them a title where the claims are at hand."""
+    """The whole file. `bundle` is the JavaScript that draws charts; `articles` gives them a title where the claims are at hand.
+
+    `packed`: the run's raw summaries are in its archive, so links go there.
+    """
     script, drawing = (FOLDER / "page.js").read_text(encoding="utf-8"), in_script(bundle)
     beside = controls.compare(run, cells)
     return _environment().get_template("page.html.j2").render(
@@ -68,7 +72,7 @@ def page(
         facts=list(_facts(run)),
         settings=_settings(run, table.contenders),
         again=again(run),
-        data=in_json(data(table, cells, dominance, charts)),
+        data=in_json(data(table, cells, dominance, charts, packed)),
         style=Markup((FOLDER / "style.css").read_text(encoding="utf-8")),
         script=Markup(script),
         bundle=Markup(drawing),

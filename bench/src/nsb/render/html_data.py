@@ -21,7 +21,7 @@ SCRIPT_WORDS = (
 """Messages that page.js uses."""
 
 
-def data(table: Table, cells: Sequence[Cell], dominance: Dominance, charts: Sequence[Chart]) -> dict[str, Any]:
+def data(table: Table, cells: Sequence[Cell], dominance: Dominance, charts: Sequence[Chart], packed: bool = False) -> dict[str, Any]:
     """Stores a sentence that many cells share once."""
     sentences: dict[str, int] = {}
     titles = {c.id: criterion(c.scenario, c.metric) for c in dominance.criteria}
@@ -32,6 +32,7 @@ def data(table: Table, cells: Sequence[Cell], dominance: Dominance, charts: Sequ
         "units": {lang: {name: messages.unit_of(table.headlines[name], lang) for name in table.scenarios} for lang in LANGUAGES},
         "cells": _cells(table, cells, sentences),
         "sentences": list(sentences),
+        "packed": packed,
         "criteria": {language: {name: own(title, language) for name, title in titles.items()} for language in LANGUAGES},
         "better": dominance.better,
         "compared": dominance.compared,

@@ -777,8 +777,8 @@ MESSAGES: dict[str, tuple[str, str]] = {
         "같은 커밋에서 같은 계획과 순서로, 여러분의 장비에서 측정하려면 다음과 같이 합니다.",
     ),
     "page.again_report": (
-        "All reports again from the raw data of a run (cells.jsonl, run.json, k6/):",
-        "원시 데이터(cells.jsonl, run.json, k6/)에서 모든 보고서를 다시 만들려면 다음과 같이 합니다.",
+        "All reports again from the records of a run (run.json, cells.jsonl, starts.jsonl):",
+        "기록(run.json, cells.jsonl, starts.jsonl)에서 모든 보고서를 다시 만들려면 다음과 같이 합니다.",
     ),
     # --- the page of an article --------------------------------------------------------------------------------------
     "article.index": (

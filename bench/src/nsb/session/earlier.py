@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from nsb.analyse.noise import Noise, noise_of
+from nsb.measure.integrity import Altered
 from nsb.measure.journal import JournalError
 from nsb.registry.model import Profile
 from nsb.session.runs import read_run
@@ -27,7 +28,7 @@ def noise(bench: Path, name: str, profile: Profile, say: Callable[[str], None]) 
     for _, folder in sorted(began, reverse=True):
         try:
             found = noise_of(*read_run(folder))
-        except JournalError as error:
+        except (JournalError, Altered) as error:
             say(f"no noise from there: {error}")
             continue
         if found:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import re
 import sys
 import tempfile
 from collections.abc import Sequence
@@ -13,6 +15,7 @@ from nsb.analyse import articles, controls
 from nsb.analyse import claims as judge
 from nsb.analyse import table as tables
 from nsb.analyse.dominance import dominance
+from nsb.measure import archive
 from nsb.measure.journal import JournalError, read_starts_of, write_whole
 from nsb.measure.process import run as run_program
 from nsb.records.sources import Code, read_code
@@ -25,6 +28,7 @@ from nsb.render.controls import sentences
 from nsb.render.markdown import Reproduced
 from nsb.render.messages import LANGUAGES
 from nsb.render.words import of_runner
+from nsb.session.runs import read_run
 
 CODE = "code.json"
 
@@ -112,29 +116,73 @@ def _drawn(folder: Path, run: dict[str, Any], cells: Sequence[Cell], claims: Cla
         post = posts.post(language, table, run, judgement, matrix, code, drawn, claims.articles)
         write_whole(folder / f"blog.{language}.md", of_runner(post, run))
     if page:
-        whole = html.page(table, run, cells, starts, judgement, matrix, code, drawn, charts.bundle(), claims.articles)
+        whole = html.page(
+            table, run, cells, starts, judgement, matrix, code, drawn, charts.bundle(), claims.articles, archive.packed(folder)
+        )
         write_whole(folder / "report.html", of_runner(whole, run))
 
 
-def committed_articles(root: Path) -> list[tuple[str, Judgement]]:
-    """Folder below the root and verdicts of each committed run of the tier article, the newest first. Raises JournalError."""
-    found: list[tuple[str, Judgement]] = []
-    for file in sorted((root / "bench" / "results").glob("*-article*/claims.json"), reverse=True):
-        try:
-            judgement = Judgement.model_validate_json(file.read_text(encoding="utf-8"))
-        except (OSError, ValueError) as error:
-            raise JournalError(f"{file}: {error}") from None
-        found.append((file.parent.relative_to(root).as_posix(), judgement))
+@dataclass(frozen=True)
+class CommittedRun:
+    """What a committed run of the tier article says of the articles."""
+
+    folder: str
+    """Below the root, with `/`."""
+    judgement: Judgement
+    repeated: list[str]
+    """Letters of the articles whose own load it repeats."""
+
+
+def committed_articles(root: Path, claims: Claims) -> list[CommittedRun]:
+    """Each committed run of the tier article, judged again from its records, the newest first. Raises JournalError and Altered."""
+    found = []
+    for folder in sorted((file.parent for file in (root / "bench" / "results").glob("*-article*/run.json")), reverse=True):
+        run, cells = read_run(folder)
+        judgement = judge.judged(run, cells, read_starts_of(folder), read_code_of(folder), claims)
+        found.append(CommittedRun(folder.relative_to(root).as_posix(), judgement, list(articles.repeated(run, cells, claims))))
     return found
 
 
-def reproduced(root: Path, claims: Claims) -> list[Reproduced]:
-    """Each article whose own load a committed run repeats, and the folders of those runs below the root, the newest first."""
-    found = []
-    for letter, article in claims.articles.items():
-        pages = sorted((root / "bench" / "results").glob(f"*/articles/{letter}.en.md"), reverse=True)
-        if pages:
-            found.append(Reproduced(article, [page.parents[1].relative_to(root).as_posix() for page in pages]))
+def reproduced(runs: Sequence[CommittedRun], claims: Claims) -> list[Reproduced]:
+    """Each article whose own load one of the runs repeats, and the folders of those runs, in the order of the runs."""
+    found = [Reproduced(each, [run.folder for run in runs if letter in run.repeated]) for letter, each in claims.articles.items()]
+    return [each for each in found if each.folders]
+
+
+def tidy(root: Path, newest: Path, readmes: Sequence[str], claims: Claims) -> None:
+    """Makes again what the READMEs link of older committed runs, and deletes what else was made from them. Raises JournalError and Altered.
+
+    `newest` is the run of the READMEs' table: what was made from it stays. Pictures are not drawn again: `report` of their run does.
+    """
+    linked = linked_from(root, readmes)
+    older = [file.parent for file in (root / "bench" / "results").glob("*/run.json") if file.parent != newest]
+    for folder in older:
+        if any(file.is_relative_to(folder) for file in linked):
+            outputs(folder, *read_run(folder), claims)
+    linked = linked_from(root, readmes)  # with what the pages link that were just made
+    for file in (file for folder in older for file in derived(folder)):
+        if file not in linked:
+            file.unlink()
+            if file.parent not in older and not any(file.parent.iterdir()):
+                file.parent.rmdir()
+
+
+def derived(folder: Path) -> list[Path]:
+    """What git would take of the files that are made from a run's records."""
+    return [file for pattern in ("table.*", "claims.*", "articles/*", "charts/article-*.svg") for file in sorted(folder.glob(pattern))]
+
+
+def linked_from(root: Path, pages: Sequence[str]) -> set[Path]:
+    """Every path below bench/results that the Markdown pages (paths below `root`) link, and that those link in turn."""
+    found: set[Path] = set()
+    waiting = [root / page for page in pages]
+    while waiting:
+        page = waiting.pop()
+        for target in re.findall(r"\]\(([^)#\s]+)", page.read_text(encoding="utf-8")):
+            file = Path(os.path.normpath(page.parent / target))
+            if file.is_relative_to(root / "bench" / "results") and file not in found:
+                found.add(file)
+                waiting += [file] if file.suffix == ".md" and file.is_file() else []
     return found
 
 
