@@ -11,6 +11,7 @@ import pytest
 
 from nsb.analyse import duet
 from nsb.analyse.cells import judged
+from nsb.analyse.quality import quality
 from nsb.analyse.stats import contrast
 from nsb.records.cells import Record
 from nsb.records.duet import Driven, Duet, Series, Speed
@@ -77,7 +78,14 @@ def cell_of(own_us: float, partner_us: float | None, noise: Sequence[float] | No
 
 def record(found: Duet, contender: str = "slow", round_: int = 1) -> Record:
     return Record(
-        round=round_, contender=contender, scenario="cost-read", profile="1cpu", model="closed", started_at="", outcome="measured", duet=found
+        round=round_,
+        contender=contender,
+        scenario="cost-read",
+        profile="1cpu",
+        model="closed",
+        started_at="",
+        outcome="measured",
+        duet=found,
     )
 
 
@@ -85,7 +93,8 @@ def test_a_neighbours_minute_falls_on_both_and_leaves_the_ratio() -> None:
     draw = random.Random(1)
     noisy = [draw.choice([1.0, 1.9]) for _ in range(WINDOWS)]
     found = duet.figure(cell_of(40.0, 20.0, noisy))
-    assert found is not None and found.ratio is not None
+    assert found is not None
+    assert found.ratio is not None
     assert found.ratio == pytest.approx(2.0, rel=0.01)
     assert found.own_us > 42.0  # its own absolute figure does feel it
 
@@ -94,7 +103,8 @@ def test_one_bad_window_of_one_service_moves_nothing() -> None:
     bad = [1.0] * 5 + [13.0] + [1.0] * 6
     own = driven("slow", series(40.0, bad))
     found = duet.figure(cell_of(40.0, 20.0).model_copy(update={"own": own}))
-    assert found is not None and found.ratio == pytest.approx(2.0, rel=0.01)
+    assert found is not None
+    assert found.ratio == pytest.approx(2.0, rel=0.01)
 
 
 def test_two_equal_programs_are_told_apart_in_few_runs_only() -> None:
@@ -153,7 +163,9 @@ def test_without_answers_there_is_no_figure() -> None:
     silent = Series(at_s=[OPENS, OPENS + 3], answers=[0, 0], service_cpu_s=[0.0, 0.1], generator_cpu_s=[0.0, 0.0])
     dead = driven("slow", silent, answers=0, counted=0)
     cell = judged(record(HONEST.model_copy(update={"own": dead, "executed": None, "inserted": None, "called": None})))
-    assert cell.status == "invalid" and cell.cost is None and cell.headline("cpu") is None
+    assert cell.status == "invalid"
+    assert cell.cost is None
+    assert cell.headline("cpu") is None
 
 
 def round_of(round_: int, factor: float) -> list[Cell]:
@@ -178,3 +190,60 @@ def test_costs_are_ratios_times_the_references_own_cost_of_the_round() -> None:
 def test_a_contender_without_a_partner_keeps_its_own_figure() -> None:
     lone = judged(record(cell_of(60.0, None, executed=None, inserted=None, called=None), "lone"))
     assert duet.anchored([*round_of(1, 1.0), lone])[-1].headline("cpu") == lone.headline("cpu")
+
+
+# --- how precise a run was --------------------------------------------------------------------------------------------
+
+RUN = {
+    "wall_s": {"cells": 1800.0},
+    "plan": {
+        "scenarios": ["cost-read"],
+        "contenders": ["ref", "ref-twin", "slow", "ref-dear"],
+        "reference": "ref",
+        "models": {"cost-read": "closed"},
+        "controls": {
+            "ref-twin": {"kind": "twin", "of": "ref"},
+            "ref-dear": {"kind": "plant", "of": "ref", "worsens": "cpu"},
+        },
+    },
+}
+
+
+def planted(rounds: int, dear: float, spread: float, seed: int = 3) -> list[Cell]:
+    draw, cells = random.Random(seed), list[Cell]()
+    changes = {"executed": None, "inserted": None, "called": None}
+    for round_ in range(1, rounds + 1):
+        alone = cell_of(20.0, None).model_copy(update={"own": driven("ref", series(20.0, [1.0] * WINDOWS)), **changes})
+        cells.append(judged(record(alone, "ref", round_)))
+        for name, cost in (("ref-twin", 20.0), ("slow", 40.0), ("ref-dear", 20.0 * dear)):
+            each = cell_of(cost * math.exp(draw.gauss(0, spread)), 20.0, **changes)
+            cells.append(judged(record(each, name, round_)))
+    return duet.anchored(cells)
+
+
+def test_quality_tells_half_widths_halves_and_plants() -> None:
+    found = quality(RUN, planted(6, 1.2, 0.02))
+    (row,) = found.rows
+    assert row.twin_percent is not None
+    assert 0.5 < row.twin_percent < 5.0
+    assert row.widest == "slow"
+    assert row.bounds_share == 0.0
+    assert found.minutes == 30.0
+    assert found.cells == 24
+    assert found.doubted_share == 0.0
+    assert found.halves_ratio == pytest.approx(1.0, abs=0.01)
+    assert found.quiet_share == 1.0
+    (plant,) = found.plants
+    assert plant.found
+    assert plant.low < 1.2 < plant.high
+
+
+def test_quality_does_not_find_what_is_not_there() -> None:
+    (plant,) = quality(RUN, planted(6, 1.0, 0.02)).plants
+    assert not plant.found
+
+
+def test_quality_of_one_round_has_no_intervals() -> None:
+    found = quality(RUN, planted(1, 1.2, 0.02))
+    assert found.rows[0].twin_percent is None
+    assert found.plants == []

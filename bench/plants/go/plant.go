@@ -4,11 +4,13 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+	"runtime"
 	"strconv"
 	"sync"
 	"sync/atomic"
 	"syscall"
 	"time"
+	"unsafe"
 )
 
 // A known fault, compiled into the Go service by build.sh: a run that does not find it could not have found anything of its size.
@@ -19,16 +21,22 @@ import (
 // block is the number of requests over which a request's own cost is averaged.
 const block = 64
 
+// measured is how many turns are timed at the end of each block: a turn costs more while others use the core's caches.
+const measured = 2000
+
 type plant struct {
-	share, perTurn          float64 // perTurn: CPU of one turn of spin, ns
-	delay                   time.Duration
-	requests, burned, turns atomic.Int64 // burned: ns so far; turns: what each request spins now
-	lock                    sync.Mutex
-	lastCPU, lastBurned     int64 // at the last block's end
+	share               float64
+	delay               time.Duration
+	requests            atomic.Int64
+	burned, turns       atomic.Int64 // burned: ns so far; turns: what each request spins now
+	turnPS              atomic.Int64 // CPU of one turn of spin (ps)
+	lock                sync.Mutex
+	lastCPU, lastBurned int64 // at the last block's end
 }
 
 func newPlant() *plant {
-	p := &plant{perTurn: turnCost()}
+	p := &plant{}
+	p.turnPS.Store(int64(1000 * float64(timed(1_000_000)) / 1_000_000))
 	p.lastCPU = processCPU()
 	var err error
 	if text := os.Getenv("PLANT_CPU"); text != "" {
@@ -62,16 +70,19 @@ func planted(next http.Handler) http.Handler {
 func (p *plant) burn() {
 	turns := p.turns.Load()
 	spin(turns)
-	p.burned.Add(int64(float64(turns) * p.perTurn))
+	p.burned.Add(turns * p.turnPS.Load() / 1000)
 	if p.requests.Add(1)%block != 0 {
 		return
 	}
 	p.lock.Lock()
 	defer p.lock.Unlock()
-	cpu, burned := processCPU(), p.burned.Load()
+	cost := timed(measured)
+	turnPS := (15*p.turnPS.Load() + 1000*cost/measured) / 16 // a mean over some blocks
+	p.turnPS.Store(turnPS)
+	cpu, burned := processCPU(), p.burned.Add(cost)
 	own := float64((cpu-p.lastCPU)-(burned-p.lastBurned)) / block
 	p.lastCPU, p.lastBurned = cpu, burned
-	p.turns.Store(int64(max(0, own*p.share/p.perTurn)))
+	p.turns.Store(int64(max(0, (own*p.share-float64(cost)/block)*1000/float64(turnPS))))
 }
 
 var sink atomic.Uint64
@@ -87,16 +98,23 @@ func spin(turns int64) {
 	sink.Store(x)
 }
 
-// turnCost is the CPU of one turn (ns): the least of several tries, since what disturbs only adds.
-func turnCost() float64 {
-	const turns = 1_000_000
-	best := time.Hour
-	for range 20 {
-		begun := time.Now()
-		spin(turns)
-		best = min(best, time.Since(begun))
+// timed is the CPU that so many turns take now (ns).
+func timed(turns int64) int64 {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	begun := threadCPU()
+	spin(turns)
+	return threadCPU() - begun
+}
+
+// threadCPU is what this thread has used so far (ns).
+func threadCPU() int64 {
+	var now syscall.Timespec
+	const threadClock = 3 // CLOCK_THREAD_CPUTIME_ID, clock_gettime(2)
+	if _, _, err := syscall.RawSyscall(syscall.SYS_CLOCK_GETTIME, threadClock, uintptr(unsafe.Pointer(&now)), 0); err != 0 {
+		panic(err)
 	}
-	return float64(best) / turns
+	return now.Nano()
 }
 
 // processCPU is what the process has used so far (ns).
