@@ -109,3 +109,31 @@ def test_a_folder_that_holds_a_run_is_not_used_for_another(tmp_path: Path) -> No
     done = nsb("bench-all", "--out", str(tmp_path / "run"))
     assert done.returncode == 2
     assert "--resume" in done.stderr
+
+
+def front_door(*arguments: str) -> subprocess.CompletedProcess[str]:
+    """./justw as on a machine without just: the pinned one, which whoever runs these tests by it has fetched."""
+    if not (BENCH.parent / ".tools" / "just" / "bin" / "just").exists():
+        pytest.skip("the pinned just is not in .tools/: ./justw fetches it where no just is on PATH")
+    command = [str(BENCH.parent / "justw"), *arguments]
+    environment = {**os.environ, "PATH": "/usr/bin:/bin"}
+    return subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL, env=environment, timeout=120)
+
+
+@pytest.mark.parametrize("arguments", [[], ["help"], ["--help"]], ids=" ".join)
+def test_the_bare_front_door_lists_the_verbs(arguments: list[str]) -> None:
+    done = front_door(*arguments)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert {"bench-all", "doctor", "compare"} <= set(done.stdout.split())
+
+
+def test_help_of_a_verb_is_that_of_the_harness() -> None:
+    done = front_door("help", "bench")
+    assert done.returncode == 0
+    assert "--tier" in done.stdout
+
+
+def test_an_error_is_one_message_and_one_exit_code() -> None:
+    done = front_door("bench", "nobody")
+    assert done.returncode == 2
+    assert len(done.stderr.splitlines()) == 1, done.stderr

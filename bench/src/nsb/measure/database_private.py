@@ -25,12 +25,15 @@ import zipfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import psutil
-import pymysql
 
+from nsb.errors import Failure
 from nsb.measure.interrupt import ends, undisturbed
+
+if TYPE_CHECKING:
+    import pymysql
 
 Kind = Literal["mysql", "mariadb"]
 Say = Callable[[str], None]
@@ -53,7 +56,7 @@ SOCKET_PATH_LIMIT = 100
 """The kernel takes 107 bytes for a Unix socket's path, and the server adds `.lock` to it."""
 
 
-class DatabaseError(Exception):
+class DatabaseError(Failure):
     """There is no database to run against; the message says what to do next."""
 
 
@@ -67,6 +70,8 @@ class Login:
     password: str = field(repr=False)
 
     def connect(self, schema: str | None = None) -> pymysql.Connection[Any]:
+        import pymysql  # here: `doctor` looks for a server, and asks none
+
         return pymysql.connect(
             host=self.host, port=self.port, user=self.user, password=self.password, database=schema,
             charset="utf8mb4", autocommit=True, connect_timeout=LOGIN_TIMEOUT_S,
@@ -478,6 +483,8 @@ class PrivateServer:
         return self._sockets / "s.sock"
 
     def _wait_until_ready(self, process: subprocess.Popen[bytes], login: Login) -> None:
+        from pymysql import MySQLError
+
         deadline = time.monotonic() + START_DEADLINE_S
         while time.monotonic() < deadline:
             if (code := process.poll()) is not None:
@@ -485,7 +492,7 @@ class PrivateServer:
             try:
                 login.connect().close()
                 return
-            except pymysql.MySQLError:
+            except MySQLError:
                 time.sleep(0.05)
         raise self._failed(f"did not answer within {START_DEADLINE_S:.0f} s")
 

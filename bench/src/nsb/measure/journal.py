@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from nsb.analyse.starts import Start, read_starts
+from nsb.errors import Failure
 from nsb.measure.interrupt import undisturbed
 from nsb.registry.model import Cell, read_cells, refuse_schema, to_json
 
@@ -18,7 +19,7 @@ CELLS, SAMPLES, STARTS, RUN = "cells.jsonl", "samples.csv", "starts.jsonl", "run
 RESUME = "make room, then go on with --resume"
 
 
-class JournalError(Exception):
+class JournalError(Failure):
     """The run's folder cannot be read or written; the message says what to do."""
 
 

@@ -15,7 +15,8 @@ import psutil
 from nsb.analyse import preflight as judging
 from nsb.analyse.parse import SummaryError, load_summary
 from nsb.analyse.preflight import Demand, Finding, Noise, Probe, Reading
-from nsb.measure import host, k6, session
+from nsb.errors import Refused
+from nsb.measure import host, k6
 from nsb.measure.journal import write_whole
 from nsb.measure.native import Stage, sleep_until
 from nsb.measure.process import ALL_CORES, Program, cpu_s, machine_times
@@ -52,7 +53,7 @@ def run(plan: Plan, stage: Stage, k6_program: Path, folder: Path, noisy: bool, s
     if refusals:
         file = folder / "preflight.json"
         write_whole(file, to_json(record))
-        raise session.Refused("\n".join(["The run is refused:", *refusals, f"What was measured: {file}"]))
+        raise Refused("\n".join(["The run is refused:", *refusals, f"What was measured: {file}"]))
     return record
 
 

@@ -18,6 +18,7 @@ from nsb.analyse import fairness
 from nsb.analyse.resume import digest, entries
 from nsb.conform.bed import Bed, LaunchFailed, Outcome
 from nsb.conform.suite import check
+from nsb.errors import Refused
 from nsb.measure import holder, host, k6, manifest, native, oha
 from nsb.measure.database import DatabaseError, provide
 from nsb.measure.interrupt import stop_if_asked, undisturbed
@@ -31,10 +32,6 @@ from nsb.registry.plan import Order, Plan, Slot, missing, order_for
 UPSTREAM_BUILD = ["build", "-trimpath"]
 HARNESS = ("bench/src", "bench/k6", "bench/oha", "bench/upstream", "bench/database", "bench/requirements.lock")
 """What of the harness can move a number."""
-
-
-class Refused(Exception):
-    """The run cannot start on this machine as asked; the message names the remedy. Exit code 3."""
 
 
 class Progress(Protocol):

@@ -11,6 +11,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from nsb.analyse.fairness import DECLARED
+from nsb.errors import Failure
 from nsb.registry.claims import Article, CapRule, Claim, Claims, Name, Ours, Rule, SlopeRule, contenders_of
 from nsb.registry.model import P99_REQUESTS, Contender, Frozen, Registry, Scenario, Service, Tier, Tool, timing, tools_named, twin_id
 
@@ -19,8 +20,10 @@ ModelT = TypeVar("ModelT", bound=BaseModel)
 EntryT = TypeVar("EntryT", Contender, Scenario, Claim)
 
 
-class ConfigurationError(Exception):
+class ConfigurationError(Failure):
     """Wrong configuration; `mistakes` has one sentence each, with file and key."""
+
+    exits = 2
 
     def __init__(self, mistakes: list[str]) -> None:
         super().__init__("\n".join(mistakes))

@@ -1,0 +1,54 @@
+"""What every verb shares: where the project is, exit codes, what is said and where. Imports little: each verb imports its own."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+
+if TYPE_CHECKING:
+    from nsb.registry.claims import Claims
+    from nsb.registry.model import Registry
+
+DONE, INCOMPLETE, USAGE, REFUSED = 0, 1, 2, 3
+ROOT = Path(__file__).resolve().parents[4]
+"""The project's root: the harness is run from its checkout."""
+BENCH = ROOT / "bench"
+
+console = Console(highlight=False, width=None if sys.stdout.isatty() else 100)
+errors = Console(stderr=True, highlight=False, soft_wrap=True)
+
+
+def registry_of() -> Registry:
+    """Raises ConfigurationError."""
+    from nsb.registry.load import load
+
+    return load(BENCH)
+
+
+def claims_of(registry: Registry | None = None) -> Claims:
+    """Raises ConfigurationError."""
+    from nsb.registry.load import load_claims
+
+    return load_claims(BENCH, registry or registry_of())
+
+
+def say(sentence: str) -> None:
+    console.print(f"  {sentence}", markup=False, soft_wrap=True)
+
+
+def tell_left_out(left_out: Mapping[str, str]) -> None:
+    for name, why in left_out.items():
+        errors.print(f"left out: {name}: {why}", markup=False)
+
+
+@contextlib.contextmanager
+def scratch() -> Iterator[Path]:
+    """A folder for a command that keeps nothing."""
+    with tempfile.TemporaryDirectory(prefix="nsb-") as folder:
+        yield Path(folder)
