@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from nsb.measure.machine import alone
+
 BENCH = Path(__file__).resolve().parents[1]
 RUN = BENCH / "tests" / "recordings" / "run"
 
@@ -137,3 +139,11 @@ def test_an_error_is_one_message_and_one_exit_code() -> None:
     done = front_door("bench", "nobody")
     assert done.returncode == 2
     assert len(done.stderr.splitlines()) == 1, done.stderr
+
+
+def test_a_run_is_refused_while_another_one_measures_and_leaves_no_folder(tmp_path: Path) -> None:
+    with alone(tmp_path, True, print):
+        done = nsb("bench", "go", "--tier", "smoke", "--noisy", "--out", str(tmp_path / "run"))
+    assert done.returncode == 3
+    assert f"process {os.getpid()}" in done.stderr
+    assert not (tmp_path / "run").exists()

@@ -58,7 +58,14 @@ Seed = Annotated[int | None, typer.Option(min=0, help="draws the order; recorded
 ProfileOption = Annotated[str | None, typer.Option("--profile", help="1cpu or ncpu; default: 1cpu below 4 cores")]
 Out = Annotated[Path | None, typer.Option(help="the run's folder; default: bench/out/<time>-<host>")]
 Resume = Annotated[Path | None, typer.Option(help="go on with an interrupted run")]
-DatabaseUrl = Annotated[str | None, typer.Option(help="mysql://admin:password@host:port of a server of one's own")]
+DatabaseUrl = Annotated[
+    str | None,
+    typer.Option(
+        envvar="NSB_DATABASE_URL",
+        help="mysql://admin:password@host:port of a server of one's own; in the variable the password is in no list of processes",
+    ),
+]
+Wait = Annotated[bool, typer.Option("--wait", help="where another run measures on this machine, wait until it has ended")]
 Runner = Annotated[str, typer.Option(help="auto, native or compose; auto: containers only where none can run natively")]
 Order = Annotated[str, typer.Option(help="scenario: all run and take turns; contender: one at a time; auto: by the memory there is")]
 Noisy = Annotated[bool, typer.Option("--noisy", help="measure although others use more than 10 % of the machine; recorded in the run")]
@@ -129,12 +136,13 @@ def bench_all(
     database_url: DatabaseUrl = None,
     order: Order = "auto",
     noisy: Noisy = False,
+    wait: Wait = False,
     articles: Articles = None,
 ) -> None:
     """Measure every default contender under every scenario and print the one table."""
     from nsb.verbs import measuring
 
-    measuring.bench(_given(context), _asked(context.params, contenders), runner, out, resume, database_url, order, noisy)
+    measuring.bench(_given(context), _asked(context.params, contenders), runner, out, resume, database_url, order, noisy, wait)
 
 
 @app.command("bench", rich_help_panel=MEASURE)
@@ -153,12 +161,13 @@ def bench(
     database_url: DatabaseUrl = None,
     order: Order = "auto",
     noisy: Noisy = False,
+    wait: Wait = False,
     articles: Articles = None,
 ) -> None:
     """The same for one contender: bench go --tier smoke."""
     from nsb.verbs import measuring
 
-    measuring.bench(_given(context), _asked(context.params, contender), runner, out, resume, database_url, order, noisy)
+    measuring.bench(_given(context), _asked(context.params, contender), runner, out, resume, database_url, order, noisy, wait)
 
 
 @app.command("plan", rich_help_panel=MEASURE)
@@ -202,11 +211,12 @@ def bare(
     warm: Annotated[int, typer.Option(min=1, help="requests of warming before, for each")] = 20_000,
     out: Out = None,
     database_url: DatabaseUrl = None,
+    wait: Wait = False,
 ) -> None:
     """What /hello costs in CPU beside a bare program of the same framework, at the same rate on one core."""
     from nsb.verbs import bare as comparing
 
-    comparing.bare(contenders or [], scenario, pairs, warm, out, database_url)
+    comparing.bare(contenders or [], scenario, pairs, warm, out, database_url, wait)
 
 
 # --- checking --------------------------------------------------------------------------------------------------------

@@ -12,6 +12,7 @@ from nsb.analyse.resume import differences
 from nsb.errors import Refused
 from nsb.measure import host, runners
 from nsb.measure.journal import cut_torn_tail, hold, read_run
+from nsb.measure.machine import alone
 from nsb.measure.tools import Workshop, workshop
 from nsb.registry import plan as plans
 from nsb.registry.load import ConfigurationError
@@ -29,7 +30,9 @@ def bench(
     database_url: str | None,
     order: str,
     noisy: bool,
+    wait: bool,
 ) -> None:
+    """Measures and exits. `given`: the options that were written on the command line, by name; `wait`: for another run's end."""
     registry = registry_of()
     known_runner(runner)
     if order not in ("auto", "scenario", "contender"):
@@ -58,9 +61,10 @@ def bench(
     folder = out or BENCH / "out" / f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{host.facts(ROOT)['name']}"
     if resume is None and (folder / "cells.jsonl").exists():
         raise ConfigurationError([f"--out: {folder} already holds a run; go on with --resume {folder}, or name another folder"])
-    from nsb.verbs.running import run  # what measures takes a second to import: a mistake is told before
+    with alone(ROOT, wait, say):
+        from nsb.verbs.running import run  # what measures takes a second to import: a mistake is told before
 
-    sys.exit(run(work, ground, plan, folder.resolve(), already, before, database_url, order, noisy))
+        sys.exit(run(work, ground, plan, folder.resolve(), already, before, database_url, order, noisy))
 
 
 def _refuse_other_plan(given: Mapping[str, Any], folder: Path, run: dict[str, Any]) -> None:
