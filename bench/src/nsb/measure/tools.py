@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from nsb.errors import Failure
+from nsb.measure.patience import patience
 from nsb.measure.process import ProcessError, run
 from nsb.registry.model import HEAP_MIB, Contender, Registry, Service, Tool, tools_named
 
@@ -178,9 +179,11 @@ def _run_step(
 ) -> None:
     """Raises BuildError with the last words of a command that fails."""
     log.parent.mkdir(parents=True, exist_ok=True)
-    say(f"{name}: {' '.join([Path(command[0]).name, *command[1:]])}")
+    what = f"{name}: {' '.join([Path(command[0]).name, *command[1:]])}"
+    say(what)
     try:
-        code = run(name, command, log, environment, folder, LONGEST_STEP_S)
+        with patience(lambda: what, say):
+            code = run(name, command, log, environment, folder, LONGEST_STEP_S)
     except ProcessError as error:
         raise BuildError(f"{error}{_end_of(log)}") from None
     if code != 0:

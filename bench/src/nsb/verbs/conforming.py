@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from nsb.analyse.stopped import REQUESTS, harm, notes
+from nsb.conform.bed import Outcome
 from nsb.conform.exchanges import answers, differences
+from nsb.conform.presence import FIRST, cannot_go_on
 from nsb.conform.suite import beyond_reach
 from nsb.errors import Refused
 from nsb.measure import runners, session, stopped
+from nsb.measure.native import Stage
+from nsb.measure.patience import patience
 from nsb.measure.tools import Workshop, workshop
 from nsb.registry import plan as plans
 from nsb.registry.model import EXTRAS, Contender
@@ -74,7 +78,7 @@ def _conform(
     left_out: dict[str, str],
     database_url: str | None,
 ) -> int:
-    broken = 0
+    broken, unfit = 0, list[str]()
     with (
         scratch() as folder,
         ground.stage(plan.profile, plan.workers, there, folder, database_url, say) as stage,
@@ -83,7 +87,7 @@ def _conform(
         passed = session.PassedBefore(work, stage)
         for number, contender in enumerate(there, 1):
             say_checked(contender, number, there)
-            outcomes = session.conform(stage, contender, lambda _: None)
+            outcomes = checked(stage, contender, tell_broken)
             bad = [outcome for outcome in outcomes if not outcome.passed]
             beyond = beyond_reach(contender.endpoints)
             lacks = ", ".join(one for one in EXTRAS if one not in contender.extra)
@@ -94,13 +98,16 @@ def _conform(
             )
             for unkept, why in contender.breaks.items():
                 console.print(f"  not checked: {unkept}: {why}", markup=False, soft_wrap=True)
-            for outcome in bad:
-                console.print(f"  {outcome.rule} {outcome.title}: {outcome.detail}", markup=False)
+            if cannot_go_on(bad):
+                console.print(f"  No other rule was checked: all need {', '.join(FIRST)}.", markup=False)
             broken += len(bad)
             if not bad:
                 passed.add(contender)
+            else:
+                unfit.append(contender.id)
         seen = {}
-        for contender in there if len(there) > 1 else []:
+        fit = [contender for contender in there if contender.id not in unfit]
+        for contender in fit if len(fit) > 1 else []:
             running = stage.start(contender)
             try:
                 stage.database.reset_books()
@@ -115,6 +122,25 @@ def _conform(
                 f"{max(len(given) for given in seen.values())} requests to {len(seen)} contenders: {len(different)} answered differently"
             )
     return INCOMPLETE if broken or different or left_out else DONE
+
+
+def checked(stage: Stage, contender: Contender, seen: Callable[[Outcome], None]) -> list[Outcome]:
+    """The rules against one contender, with a word every so often; `seen` gets each outcome as it is found."""
+    number = 0
+
+    def count(outcome: Outcome) -> None:
+        nonlocal number
+        number += 1
+        seen(outcome)
+
+    with patience(lambda: f"{contender.id}: {words.count(number, 'check')} done", say):
+        return session.conform(stage, contender, count)
+
+
+def tell_broken(outcome: Outcome) -> None:
+    """At once, so that what was found is there when somebody stops it."""
+    if not outcome.passed:
+        console.print(f"  {outcome.rule} {outcome.title}: {outcome.detail}", markup=False)
 
 
 def say_checked(contender: Contender, number: int, among: Sequence[Contender], when: str = "") -> None:

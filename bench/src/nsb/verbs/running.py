@@ -21,7 +21,7 @@ from nsb.registry import plan as plans
 from nsb.registry.model import Cell, to_json
 from nsb.verbs import reading
 from nsb.verbs.common import DONE, INCOMPLETE, ROOT, claims_of, console, errors, say, tell_left_out
-from nsb.verbs.conforming import say_checked
+from nsb.verbs.conforming import checked, say_checked
 from nsb.verbs.measuring import refuse_differences
 from nsb.verbs.planning import pointless, print_placement, size, tell_unsupported, tells_nothing
 
@@ -129,7 +129,7 @@ def _conform_first(work: Workshop, stage: Stage, plan: plans.Plan, left_out: dic
     unchecked = [contender for contender in plan.to_check if contender.id not in known]
     for number, contender in enumerate(unchecked, 1):
         say_checked(contender, number, unchecked, ", once for each build")
-        broken = [outcome for outcome in session.conform(stage, contender, lambda _: None) if not outcome.passed]
+        broken = [outcome for outcome in checked(stage, contender, lambda _: None) if not outcome.passed]
         if broken:
             left_out[contender.id] = "; ".join(f"{o.rule} {o.title}: {o.detail}" for o in broken)
             say(f"{contender.id} is left out: {left_out[contender.id]}")
