@@ -147,3 +147,41 @@ def test_a_run_is_refused_while_another_one_measures_and_leaves_no_folder(tmp_pa
     assert done.returncode == 3
     assert f"process {os.getpid()}" in done.stderr
     assert not (tmp_path / "run").exists()
+
+
+def test_a_run_is_found_by_its_id_alone() -> None:
+    newest = max(folder for folder in (BENCH / "results").iterdir() if (folder / "run.json").exists()).name
+    done = nsb("claims", newest)
+    assert done.returncode == 0, done.stderr
+
+
+def test_what_is_no_run_is_told_with_the_newest_there_are() -> None:
+    done = nsb("compare", "nothing", "nowhere")
+    assert done.returncode == 3
+    assert max(folder.name for folder in (BENCH / "results").iterdir() if (folder / "run.json").exists()) in done.stderr
+
+
+def test_a_run_is_not_compared_with_itself() -> None:
+    done = nsb("compare", str(RUN), f"{RUN}/../run")
+    assert done.returncode == 3
+    assert "the same run" in done.stderr
+
+
+def test_where_two_runs_cannot_be_compared_two_are_named_that_can() -> None:
+    first, *_, last = sorted(folder.name for folder in (BENCH / "results").iterdir() if (folder / "run.json").exists())
+    done = nsb("compare", first, str(RUN))
+    assert done.returncode == 3
+    example = done.stderr.rstrip().rpartition("just ")[2].split()
+    assert nsb(*example).returncode in (0, 1), last
+
+
+def test_a_path_in_a_hint_can_be_pasted(tmp_path: Path) -> None:
+    folder = tmp_path / "a run"
+    shutil.copytree(RUN, folder)
+    done = nsb("bench-all", "--out", str(folder))
+    assert done.returncode == 2
+    assert f"--resume '{folder}'" in done.stderr
+
+
+def test_the_database_may_come_from_the_environment() -> None:
+    assert "NSB_DATABASE_URL" in nsb("bench-all", "--help").stdout

@@ -57,7 +57,7 @@ Rounds = Annotated[int | None, typer.Option(min=1, help="instead of the tier's n
 Seed = Annotated[int | None, typer.Option(min=0, help="draws the order; recorded in the run")]
 ProfileOption = Annotated[str | None, typer.Option("--profile", help="1cpu or ncpu; default: 1cpu below 4 cores")]
 Out = Annotated[Path | None, typer.Option(help="the run's folder; default: bench/out/<time>-<host>")]
-Resume = Annotated[Path | None, typer.Option(help="go on with an interrupted run")]
+Resume = Annotated[Path | None, typer.Option(help="go on with an interrupted run: its folder or id")]
 DatabaseUrl = Annotated[
     str | None,
     typer.Option(
@@ -69,7 +69,8 @@ Wait = Annotated[bool, typer.Option("--wait", help="where another run measures o
 Runner = Annotated[str, typer.Option(help="auto, native or compose; auto: containers only where none can run natively")]
 Order = Annotated[str, typer.Option(help="scenario: all run and take turns; contender: one at a time; auto: by the memory there is")]
 Noisy = Annotated[bool, typer.Option("--noisy", help="measure although others use more than 10 % of the machine; recorded in the run")]
-Run = Annotated[Path, typer.Argument(help="a run's folder")]
+RUN = "a run: its folder, or its id alone (the folder's name in bench/out or bench/results)"
+Run = Annotated[Path, typer.Argument(help=RUN)]
 
 
 def main() -> None:
@@ -270,7 +271,7 @@ def report(
 
 @app.command("claims", rich_help_panel=READ)
 def claims(
-    run: Annotated[Path | None, typer.Argument(help="a run's folder; without it the claims alone")] = None,
+    run: Annotated[Path | None, typer.Argument(help=f"{RUN}; without it the claims alone")] = None,
     language: Annotated[str, typer.Option(help="en or ko")] = "en",
 ) -> None:
     """The claims and what decides each; with a run their verdicts."""
@@ -281,8 +282,8 @@ def claims(
 
 @app.command("compare", rich_help_panel=READ)
 def compare(
-    a: Annotated[Path, typer.Argument(help="the folder of a run")],
-    b: Annotated[Path, typer.Argument(help="the folder of a later run on the same machine")],
+    a: Annotated[Path, typer.Argument(help=RUN)],
+    b: Annotated[Path, typer.Argument(help="a later run of the same plan on the same machine")],
 ) -> None:
     """What run B does worse or better than run A, cell by cell; exit code 1 where a cell is worse."""
     from nsb.verbs import judging

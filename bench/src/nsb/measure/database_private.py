@@ -52,6 +52,8 @@ LOGIN_TIMEOUT_S = 10
 ANSWER_TIMEOUT_S = 60
 """A server that hangs, or waits for room on its disk, must not hold the harness for ever; filling the books takes a second (s)."""
 LOG_LINES = 12
+NO_SPACE = ("No space left on device", "Errcode: 28", "errno: 28", "Disk is full")
+"""How servers say that a disk is full."""
 SOCKET_PATH_LIMIT = 100
 """The kernel takes 107 bytes for a Unix socket's path, and the server adds `.lock` to it."""
 
@@ -499,6 +501,9 @@ class PrivateServer:
     def _failed(self, what: str) -> DatabaseError:
         lines = self._log.read_text(encoding="utf-8", errors="replace").splitlines()[-LOG_LINES:]
         hint = "free what it lacks, or name a running server by its URL"
+        if any(sign in line for sign in NO_SPACE for line in lines):
+            free = shutil.disk_usage(self._folder).free >> 20
+            hint = f"the disk of {self._folder} is full ({free} MiB free): make room, or name a folder on another disk by --out"
         if Path("/etc/apparmor.d/usr.sbin.mysqld").exists():
             hint = f"AppArmor may confine it to folders of its own; {hint}"
         return DatabaseError("\n  ".join([f"{self._binary.path} {what}: {hint}. Its last words ({self._log}):", *lines]))

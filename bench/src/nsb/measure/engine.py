@@ -51,8 +51,20 @@ def _told(text: str) -> str:
     return " ".join(line.strip() for line in text.strip().splitlines()[-3:])
 
 
-def engine() -> Engine:
-    """The engine that docker talks to. Raises Absent where there is none, or where its containers cannot be measured."""
+def parts() -> list[tuple[str, str]]:
+    """docker and its compose plugin, each with its version or what mends its absence."""
+
+    def told(version: Callable[[], str]) -> str:
+        try:
+            return version()
+        except Absent as error:
+            return str(error)
+
+    return [("docker", told(lambda: str(_info()["ServerVersion"]))), ("compose", told(_compose))]
+
+
+def _info() -> dict[str, Any]:
+    """What the engine says of itself. Raises Absent."""
     if shutil.which("docker") is None:
         raise Absent(f"docker is not on PATH: install Docker Engine with the compose plugin (docs.docker.com/engine); {NATIVE_WORKS}")
     try:
@@ -62,15 +74,27 @@ def engine() -> Engine:
     if not answered.get("ServerVersion"):  # the client alone answers, with what it lacks
         why = _told(" ".join(answered.get("ServerErrors") or []))
         raise Absent(f"the Docker engine does not answer ({why}): start it, or see whether you may use it; {NATIVE_WORKS}")
+    found: dict[str, Any] = answered
+    return found
+
+
+def _compose() -> str:
+    """The plugin's version. Raises Absent."""
     try:
         compose = json.loads(docker("compose", "version", "--format", "json", deadline_s=20))["version"]
     except (ProcessError, ValueError, KeyError):
         raise Absent(
             f"docker has no compose plugin: install docker-compose-plugin {composing.LEAST_COMPOSE} or newer; {NATIVE_WORKS}"
         ) from None
+    return str(compose).removeprefix("v")
+
+
+def engine() -> Engine:
+    """The engine that docker talks to. Raises Absent where there is none, or where its containers cannot be measured."""
+    answered, compose = _info(), _compose()
     found = Engine(
         version=answered["ServerVersion"],
-        compose=str(compose).removeprefix("v"),
+        compose=compose,
         system=answered.get("OSType", ""),
         product=answered.get("OperatingSystem", ""),
         kernel=answered.get("KernelVersion", ""),

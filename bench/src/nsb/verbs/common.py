@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 
 from rich.console import Console
 
+from nsb.errors import Refused
+
 if TYPE_CHECKING:
     from nsb.registry.claims import Claims
     from nsb.registry.model import Registry
@@ -36,6 +38,18 @@ def claims_of(registry: Registry | None = None) -> Claims:
     from nsb.registry.load import load_claims
 
     return load_claims(BENCH, registry or registry_of())
+
+
+def found_run(named: Path) -> Path:
+    """The folder of a run that is named by its path, or by its id alone. Raises Refused."""
+    if named.is_dir():
+        return named
+    for home in ("out", "results"):
+        if len(named.parts) == 1 and (BENCH / home / named).is_dir():
+            return BENCH / home / named
+    known = sorted((file.parent.name for home in ("out", "results") for file in BENCH.glob(f"{home}/*/run.json")), reverse=True)
+    newest = f"; the newest there are {', '.join(known[:3])}" if known else ""
+    raise Refused(f"{named} is neither the folder of a run nor the id of one in bench/out or bench/results{newest}")
 
 
 def say(sentence: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -17,7 +18,7 @@ from nsb.measure.tools import Workshop, workshop
 from nsb.registry import plan as plans
 from nsb.registry.load import ConfigurationError
 from nsb.registry.model import Cell
-from nsb.verbs.common import BENCH, ROOT, console, registry_of, say
+from nsb.verbs.common import BENCH, ROOT, console, found_run, registry_of, say
 from nsb.verbs.planning import Asked, known_runner, make
 
 
@@ -41,6 +42,7 @@ def bench(
     before: dict[str, Any] | None = None
     work = workshop(ROOT, registry)
     if resume is not None:
+        resume = found_run(resume)
         hold(resume)
         cut_torn_tail(resume)
         before, already = read_run(resume)
@@ -60,7 +62,9 @@ def bench(
         order = "contender" if order == "auto" and plan.tier.one_at_a_time else order
     folder = out or BENCH / "out" / f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{host.facts(ROOT)['name']}"
     if resume is None and (folder / "cells.jsonl").exists():
-        raise ConfigurationError([f"--out: {folder} already holds a run; go on with --resume {folder}, or name another folder"])
+        raise ConfigurationError(
+            [f"--out: {folder} already holds a run; go on with --resume {shlex.quote(str(folder))}, or name another folder"]
+        )
     with alone(ROOT, wait, say):
         from nsb.verbs.running import run  # what measures takes a second to import: a mistake is told before
 

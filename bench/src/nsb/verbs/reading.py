@@ -12,7 +12,7 @@ from nsb.registry.load import ConfigurationError
 from nsb.registry.model import Cell
 from nsb.render import claims as verdicts
 from nsb.render import markdown, terminal, words
-from nsb.verbs.common import BENCH, DONE, INCOMPLETE, ROOT, claims_of, console
+from nsb.verbs.common import BENCH, DONE, INCOMPLETE, ROOT, claims_of, console, found_run
 
 
 def written(folder: Path) -> tuple[Written, dict[str, Any], list[Cell]]:
@@ -43,6 +43,7 @@ def _tell_without_picture(folder: Path) -> None:
 
 def report(run: Path, readme: bool) -> None:
     """Every output again from a run's raw data; `readme`: the blocks of both READMEs too."""
+    run = found_run(run)
     if readme and not run.resolve().is_relative_to(BENCH / "results"):
         raise ConfigurationError([f"--readme: {run} is not a committed run below bench/results/"])
     made, facts, _ = written(run)
@@ -58,6 +59,7 @@ def report(run: Path, readme: bool) -> None:
 
 def blog_data(run: Path) -> None:
     """The blog data alone."""
+    run = found_run(run)
     blog(run, *read_run(run), claims_of())
     console.print(f"{run}/blog.en.md, blog.ko.md, charts/", markup=False)
     _tell_without_picture(run)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import shlex
 import time
 from pathlib import Path
 from typing import Any
@@ -88,7 +89,7 @@ def run(
         except BaseException:
             with contextlib.suppress(JournalError):  # a full disk once more: what went wrong first is what is told
                 reading.written(folder)
-            errors.print(f"what was measured is kept; go on with --resume {folder}", markup=False)
+            errors.print(f"what was measured is kept; go on with --resume {shlex.quote(str(folder))}", markup=False)
             raise
         already.clear()  # read again from the journal
         written, _, cells = reading.written(folder)

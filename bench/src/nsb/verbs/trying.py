@@ -13,9 +13,15 @@ from nsb.registry.model import endpoint
 from nsb.verbs.common import DONE, INCOMPLETE, ROOT, console, errors, registry_of, say, scratch
 from nsb.verbs.planning import Asked, known_runner, make
 
+LOOKS_EVERY_S = 2.0
+"""How often it looks whether database and upstream are still there (s)."""
+
 
 def up(contender: str, port: int, runner: str, profile: str | None, database_url: str | None) -> None:
-    """Runs until it is stopped (exit 0), or until the service ends by itself (exit 1)."""
+    """Runs until it is stopped (exit 0), or until the service ends by itself (exit 1).
+
+    Raises DatabaseError or ProcessError where the database or the upstream has gone.
+    """
     registry = registry_of()
     plan = make(registry, Asked("smoke", contender, seed=0, profile=profile))
     known_runner(runner)
@@ -37,8 +43,8 @@ def up(contender: str, port: int, runner: str, profile: str | None, database_url
                 if endpoint(path) in chosen_.endpoints:
                     console.print(f"  curl '{running.base_url}{path}'", markup=False)
             console.print("Ctrl-C stops the service, its database and the upstream.")
-            while running.process.wait(3600) is None:
-                pass
+            while running.process.wait(LOOKS_EVERY_S) is None:
+                stage.must_stand()
             errors.print(f"{chosen_.id} ended with {running.process.exit_code}: {running.stderr_tail}", markup=False)
             sys.exit(INCOMPLETE)
         except Interrupted:
