@@ -56,6 +56,16 @@ claims *arguments:
 blog *arguments:
     @bench/nsb blog "$@"
 
+# A finished run into bench/results: records, one archive of raw summaries, outputs
+[group('read')]
+keep *arguments:
+    @bench/nsb keep "$@"
+
+# One raw summary of a run, also of a kept one: just raw RUN k6/01-hello-rate-go.json
+[group('read')]
+raw *arguments:
+    @bench/nsb raw "$@"
+
 # What run B does worse or better than run A, cell by cell: just compare A B
 [group('read')]
 compare *arguments:
@@ -77,7 +87,7 @@ test *arguments:
     @bench/nsb --dev pytest --version >/dev/null
     @bench/nsb test "$@"
 
-# Write the schemas of the outputs (bench/schema/) again
+# Write the schemas of the outputs into bench/schema/ (not committed)
 [group('develop')]
 schema:
     @bench/nsb schema

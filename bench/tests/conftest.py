@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
-from nsb.analyse.parse import Load, Trend
-from nsb.analyse.validity import Observation, Stats
+from nsb.analyse.validity import Observation
+from nsb.records.cells import Stats
+from nsb.records.summary import Load, Trend
 from nsb.registry.claims import Claims
 from nsb.registry.load import load, load_claims
 from nsb.registry.model import Registry

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from nsb.analyse.starts import Sample, Start
+from nsb.records.starts import Sample, Start
 from nsb.registry.model import Cell, Half, Latency, Reading, Slope
 
 ROUNDS = 6

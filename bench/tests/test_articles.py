@@ -13,7 +13,7 @@ from nsb.analyse.articles import repeated, uncollected
 from nsb.analyse.claims import judged
 from nsb.registry import plan as plans
 from nsb.registry.claims import Article, Beside, Claim, Claims, Difference, Judged, Ours, Reported, Said, SlopeRule
-from nsb.registry.model import Cell, Latency, Reading, Registry, Scenario, Whole
+from nsb.registry.model import Cell, FixedWork, Latency, Reading, Registry, scenario_of
 from nsb.render import articles as pages
 from nsb.render import messages
 
@@ -94,20 +94,21 @@ def test_a_whole_load_is_announced_by_its_stations(registry: Registry, contender
 @pytest.mark.parametrize(
     ("changes", "mistake"),
     [
-        ({"model": "open", "rate": 5}, "whole needs a closed scenario"),
-        ({"whole": {"send_s": 5.0, "requests": 5}}, "exactly one of send_s and requests"),
-        ({"whole": {}}, "exactly one of send_s and requests"),
-        ({"whole": {"requests": 5}}, "so many requests need a hold"),
-        ({"article_window_s": 5.0}, "article_window_s needs an open scenario"),
+        ({"requests": 5}, "exactly one of send_s and requests"),
+        ({"send_s": None}, "exactly one of send_s and requests"),
+        ({"send_s": None, "requests": 5}, "so many requests need a hold"),
+        ({"rate": 5}, "Extra inputs are not permitted"),
+        ({"levels": [1, 2]}, "Extra inputs are not permitted"),
+        ({"article_window_s": 5.0}, "Extra inputs are not permitted"),
     ],
 )
-def test_a_whole_load_has_one_end(changes: dict[str, Any], mistake: str) -> None:
-    plain = {
-        "id": "x", "why": "", "path": "/x", "body": "", "model": "closed", "vus": 8, "headline": "throughput", "whole": {"send_s": 5.0}
-    }  # fmt: skip
-    assert Scenario.model_validate(plain).whole == Whole(send_s=5.0)
+def test_a_fixed_work_has_one_end_and_no_field_of_another_shape(changes: dict[str, Any], mistake: str) -> None:
+    plain = {"shape": "fixed-work", "id": "x", "why": "", "path": "/x", "body": "", "vus": 8, "headline": "throughput", "send_s": 5.0}
+    found = scenario_of(plain)
+    assert isinstance(found, FixedWork)
+    assert (found.send_s, found.ends, found.model) == (5.0, True, "closed")
     with pytest.raises(ValueError, match=mistake):
-        Scenario.model_validate({**plain, **changes})
+        scenario_of({**plain, **changes})
 
 
 # --- theirs and ours --------------------------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from nsb.analyse import table as tables
-from nsb.analyse.code import Code, Size
+from nsb.records.sources import Code, Size
 from nsb.registry.claims import (
     Article,
     Comparison,

@@ -15,8 +15,7 @@ from jsonschema import ValidationError
 
 from nsb.analyse import table as tables
 from nsb.analyse.articles import Figure
-from nsb.analyse.starts import Start
-from nsb.measure.journal import read_run
+from nsb.records.starts import Start
 from nsb.registry.claims import Beside, Ours, Reported, Said
 from nsb.registry.model import Cell, Latency, Metric, Reading, SecondFigure, Slope
 from nsb.render import charts as drawing
@@ -24,6 +23,7 @@ from nsb.render.charts_base import PALETTE, SHAPES, luminance, wrapped
 from nsb.render.charts_figures import HEAT, ink
 from nsb.render.charts_points import beside_best, dots
 from nsb.render.messages import LANGUAGES
+from nsb.session.runs import read_run
 from planted import COST, NAMES, cells, plan, starts
 
 RECORDING = Path(__file__).parent / "recordings" / "run"
@@ -145,7 +145,7 @@ def test_latency_is_never_drawn_finer_than_its_clock() -> None:
     bent = made(plan(scenarios=["wait"]), cells(wait_odd=exact))
     found = row(bent["intervals-wait"], "odd")
     assert (found["lo"], found["hi"]) == (104.0, 106.0)
-    assert any("whole milliseconds" in note.en for note in bent["intervals-wait"].notes)
+    assert any("resolve 1 ms" in note.en for note in bent["intervals-wait"].notes)
     assert min(each["v"] for each in drawn(bent["latency-wait"]) if each["name"] == "odd") == 5.0  # beyond the hold of 100 ms
 
 
@@ -164,7 +164,7 @@ def test_the_alternative_names_the_true_extremes(usual: dict[str, drawing.Chart]
 
 def test_only_intervals_that_lie_apart_make_a_best(usual: dict[str, drawing.Chart]) -> None:
     assert "quick (cost, flight)" in usual["heat"].alt.en
-    assert "No interval parts the best from the rest in: most, wait" in usual["heat"].alt.en
+    assert "No best by intervals in: most, wait" in usual["heat"].alt.en
     slopes = {r: Slope(kib=12 + 40 * (-1) ** r, first_kib=1.0, last_kib=1.0) for r in range(1, 7)}
     found = [
         each.model_copy(update={"memory_slope": slopes[each.round]}) if (each.scenario, each.contender) == ("flight", "slow") else each

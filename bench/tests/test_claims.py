@@ -11,7 +11,7 @@ import pytest
 
 from nsb.analyse import claims as engine
 from nsb.analyse import dominance, judge
-from nsb.analyse.code import Code, Size
+from nsb.records.sources import Code, Size
 from nsb.registry.claims import Claim, Claims, Judged, JudgedClaim, Judgement
 from nsb.registry.model import Cell, Latency, SecondFigure, Slope
 from nsb.render import claims as verdicts

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from conftest import BENCH
-from nsb.analyse.code import Code, Size, read_code
 from nsb.measure import code
 from nsb.measure.tools import BuildError
+from nsb.records.sources import Code, Size, read_code
 from nsb.registry.model import Registry, Service
 
 GO = """package main

@@ -13,12 +13,13 @@ import pytest
 from rich.console import Console
 
 from nsb import cli
+from nsb.analyse.cells import read_cells
 from nsb.analyse.compare import Comparison, Difference, Incomparable, compare
 from nsb.analyse.noise import Noise, noise_of
-from nsb.measure import earlier
-from nsb.registry.model import SCHEMA, Cell, Latency, read_cells, to_json
+from nsb.registry.model import SCHEMA, Cell, Latency, to_json
 from nsb.render import power
 from nsb.render.compare import grid, notes
+from nsb.session import earlier
 
 Cost = Callable[[str, str], float]
 
@@ -314,6 +315,6 @@ def test_a_plan_announces_from_earlier_noise_or_says_that_it_assumes() -> None:
 def test_recorded_runs_of_the_first_version_are_still_read() -> None:
     folder = Path(__file__).parent / "recordings" / "run"
     run = json.loads((folder / "run.json").read_text())
-    old = read_cells((folder / "cells.jsonl").read_text().splitlines())
+    old = read_cells((folder / "cells.jsonl").read_bytes().splitlines())
     assert noise_of(run, old) == {}  # one round
     assert {cell.outcome for cell in compare(run, old, run, old).cells} == {"not_judged"}

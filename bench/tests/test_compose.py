@@ -18,18 +18,19 @@ from typing import Any
 import psutil
 import pytest
 
-from nsb.analyse import compare, containers, resume
-from nsb.analyse.containers import Conditions, Engine
+from nsb.analyse import compare, resume
 from nsb.measure import engine as images
-from nsb.measure import runners
 from nsb.measure.cgroup import Group
 from nsb.measure.containers import Container, Project, database_arguments
 from nsb.measure.engine import Absent, build, engine, taken_out
 from nsb.measure.process import ProcessError
-from nsb.measure.session import Refused
 from nsb.measure.tools import BuildError, Workshop
+from nsb.registry import compose as containers
+from nsb.registry.compose import Conditions, Engine
 from nsb.registry.model import Registry
 from nsb.render import words
+from nsb.session import runners
+from nsb.session.run import Refused
 
 HERE = Path(__file__).parent
 

@@ -20,7 +20,6 @@ from urllib.parse import unquote, urlsplit
 import pymysql
 import pytest
 
-from nsb.analyse.second import Inserted
 from nsb.measure import database_private
 from nsb.measure.database import Counters, DatabaseError, Server, find_server, provide, server_settings, user_name
 
@@ -166,9 +165,8 @@ def test_resetting_brings_back_the_seeds_and_the_next_id(server: Server) -> None
     url = server.user_url("go")
     with login(url) as cursor:
         cursor.execute("INSERT INTO books (name) SELECT name FROM books")
-        assert server.inserted() == Inserted(10_000, 50_000)  # 10001 to 20000
+        assert cursor.rowcount == 10_000
         server.reset_books()
-        assert server.inserted() == Inserted(0, 0)
         cursor.execute("SELECT COUNT(*), MIN(id), MAX(id), SUM(name = CONCAT('Book ', id)) FROM books")
         assert cursor.fetchall() == ((10000, 1, 10000, 10000),)
         cursor.execute("INSERT INTO books (name) VALUES ('next')")

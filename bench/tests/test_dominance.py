@@ -11,12 +11,12 @@ from typing import Any
 import pytest
 
 from nsb.analyse import judge
-from nsb.analyse.code import Code, Size
 from nsb.analyse.dominance import dominance, verdict
-from nsb.analyse.starts import Start
-from nsb.measure.journal import read_run
+from nsb.records.sources import Code, Size
+from nsb.records.starts import Start
 from nsb.registry.claims import Criterion, Dominance
 from nsb.registry.model import Cell, Latency, Limit, Metric, SecondFigure, Slope, Status
+from nsb.session.runs import read_run
 
 NAMES = ["a", "b", "c"]
 MEASURED = ["cost cpu", "wait p50", "wait cpu", "max throughput", "memory_peak", "threads"]

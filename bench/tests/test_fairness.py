@@ -7,7 +7,7 @@ import os
 import socket
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,14 +18,15 @@ import pytest
 
 from conftest import open_cell
 from nsb.analyse import fairness, table
-from nsb.analyse.fairness import Granted, Manifest, Record, Said, Seen
 from nsb.analyse.validity import identity
 from nsb.measure import manifest, native
-from nsb.measure.journal import Journal, read_run
+from nsb.measure.journal import Journal
 from nsb.measure.process import Process, ProcessError, free_port
-from nsb.measure.session import Refused, must_be_fair
+from nsb.records.manifest import SETTINGS, Fairness, Granted, Manifest, Said, Seen
 from nsb.registry.model import SCHEMA, Cell, Contender, Registry
 from nsb.render import fairness as report
+from nsb.session.run import Refused, must_be_fair
+from nsb.session.runs import read_run
 
 BENCH = Path(__file__).resolve().parents[1]
 RUNTIMES: dict[str, Any] = json.loads((BENCH / "results" / "20261120-standard" / "run.json").read_text(encoding="utf-8"))["runtimes"]
@@ -42,7 +43,7 @@ SEEN = Seen(
     nofile=20000,
     environment={"HOST": "127.0.0.1", "LANG": "C.UTF-8", "UPSTREAM_URL": "http://127.0.0.1:9000"},
 )
-SETTING_OF = {(setting.part, setting.name): setting for setting in fairness.SETTINGS}
+SETTING_OF = {(setting.part, setting.name): setting for setting in SETTINGS}
 
 
 def made(contender: Contender, runtime: dict[str, Any]) -> Manifest:
@@ -117,7 +118,7 @@ def test_each_planted_asymmetry_names_setting_contender_and_both_values(
 def test_every_compared_setting_is_among_the_planted_ones() -> None:
     marks = getattr(test_each_planted_asymmetry_names_setting_contender_and_both_values, "pytestmark")  # noqa: B009
     planted = {(part, name) for part, name, _, _ in marks[0].args[1]}
-    compared = {(s.part, s.name) for s in fairness.SETTINGS if s.kind in ("equal", "limit")}
+    compared = {(s.part, s.name) for s in SETTINGS if s.kind in ("equal", "limit")}
     assert compared - planted == {("said", "server_threads")}  # planted below: it needs two that have them
 
 
@@ -271,12 +272,12 @@ def test_a_service_that_leaves_something_out_is_no_manifest() -> None:
 
 
 @pytest.fixture
-def record(cast: dict[str, Manifest]) -> Record:
-    return Record(granted=GRANTED, statements={"read": 1}, contenders=cast)
+def record(cast: dict[str, Manifest]) -> Fairness:
+    return Fairness(granted=GRANTED, statements={"read": 1}, contenders=cast)
 
 
-def test_a_manifest_survives_run_json(record: Record) -> None:
-    assert Record.model_validate(json.loads(json.dumps(record.model_dump(mode="json")))) == record
+def test_a_manifest_survives_run_json(record: Fairness) -> None:
+    assert Fairness.model_validate(json.loads(json.dumps(record.model_dump(mode="json")))) == record
 
 
 @pytest.mark.parametrize(
@@ -290,30 +291,31 @@ def test_a_manifest_survives_run_json(record: Record) -> None:
         ("seen", "environment", {"HOST": "0.0.0.0", "VIRTUAL_THREADS": "true"}, "127.0.0.1"),
     ],
 )
-def test_what_is_started_again_must_be_as_before(record: Record, part: str, name: str, value: Any, had: str) -> None:
+def test_what_is_started_again_must_be_as_before(record: Fairness, part: str, name: str, value: Any, had: str) -> None:
     before = record.contenders["java-vt"]
     assert fairness.unlike(record, "java-vt", before) == []
     unlike = fairness.unlike(record, "java-vt", bent(before, part, name, value))
     assert unlike[0].sentence.endswith(f", its first start had {had}")
 
 
-def test_the_upstreams_address_may_change_and_what_cannot_be_read_is_not_compared(record: Record) -> None:
+def test_the_upstreams_address_may_change_and_what_cannot_be_read_is_not_compared(record: Fairness) -> None:
     before = record.contenders["go"]
     moved = {**(before.seen.environment or {}), "UPSTREAM_URL": "http://127.0.0.1:9999"}
     assert fairness.unlike(record, "go", bent(before, "seen", "environment", moved)) == []
     assert fairness.unlike(record, "go", bent(before, "seen", "no_delay", None)) == []
 
 
-def test_who_starts_late_is_compared_with_the_others(record: Record) -> None:
+def test_who_starts_late_is_compared_with_the_others(record: Fairness) -> None:
     rest = record.model_copy(update={"contenders": {n: m for n, m in record.contenders.items() if n != "go"}})
     assert fairness.unlike(rest, "go", record.contenders["go"]) == []
     (unlike,) = fairness.unlike(rest, "go", bent(record.contenders["go"], "said", "keep_alive_s", 60))
     assert (unlike.one, unlike.value, unlike.other_value) == ("go", "60", "75")
 
 
-def test_a_contender_started_anew_with_another_setting_gets_no_cells(record: Record, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_contender_started_anew_with_another_setting_gets_no_cells(record: Fairness, monkeypatch: pytest.MonkeyPatch) -> None:
     runner: Any = object.__new__(native.Runner)
-    runner.fair, runner.stage = record, SimpleNamespace(database=None)
+    runner.unlike = lambda name, now: [each.sentence for each in fairness.unlike(record, name, now)]
+    runner.stage = SimpleNamespace(database=None)
     frozen: list[bool] = []
     process = SimpleNamespace(freeze=lambda: frozen.append(True))
     contender = SimpleNamespace(id="go", heap_mib=1024)
@@ -348,7 +350,7 @@ def too_many() -> str:
     return f"{judged.id} {judged.sentence}"
 
 
-def test_another_number_of_statements_names_both(record: Record) -> None:
+def test_another_number_of_statements_names_both(record: Fairness) -> None:
     cells = [cell("go", 998), cell("rust", 1001), cell("node", 2000, too_many())]
     (unlike,) = fairness.miscounts(record, cells)
     assert unlike.sentence == "statements per request of read (cells, C61): node has 2.00, go has 1.00"
@@ -356,11 +358,11 @@ def test_another_number_of_statements_names_both(record: Record) -> None:
     assert unlike.sentence.endswith("node has 2.00, the contract asks for 1")
 
 
-def test_as_many_statements_as_declared_are_no_asymmetry_whatever_else_was_wrong(record: Record) -> None:
+def test_as_many_statements_as_declared_are_no_asymmetry_whatever_else_was_wrong(record: Fairness) -> None:
     assert fairness.miscounts(record, [cell("go", 998), cell("node", 1003, "V9 151 connections where 150 are declared")]) == []
 
 
-def test_statements_of_failed_requests_say_nothing(record: Record) -> None:
+def test_statements_of_failed_requests_say_nothing(record: Fairness) -> None:
     assert fairness.miscounts(record, [cell("go", 998), cell("node", 2000, "V1 5 failures", too_many())]) == []
     assert fairness.statements_per_request([cell("go", 998), cell("go", 5, "V1 900 failures")]) == pytest.approx(0.998)
     assert fairness.statements_per_request([cell("go", None)]) is None
@@ -369,7 +371,7 @@ def test_statements_of_failed_requests_say_nothing(record: Record) -> None:
 # --- in the report ----------------------------------------------------------------------------------------------------
 
 
-def run_of(record: Record) -> dict[str, Any]:
+def run_of(record: Fairness) -> dict[str, Any]:
     plan = {
         "tier": "standard", "profile": "1cpu", "rounds": 1, "contenders": list(record.contenders), "scenarios": ["read"],
         "headlines": {"read": "cpu"}, "models": {"read": "open"},
@@ -377,7 +379,7 @@ def run_of(record: Record) -> dict[str, Any]:
     return {"plan": plan, "fairness": record.model_dump(mode="json")}
 
 
-def test_the_page_shows_what_is_equal_in_one_line_and_what_differs_by_contender(record: Record) -> None:
+def test_the_page_shows_what_is_equal_in_one_line_and_what_differs_by_contender(record: Fairness) -> None:
     run = run_of(record)
     blocks = report.section(table.make(run, [cell("go", 1000), cell("rust", 990)]), run)
     equal = next(block for block in blocks if block.startswith("Equal for all: "))
@@ -401,7 +403,7 @@ def test_the_page_shows_what_is_equal_in_one_line_and_what_differs_by_contender(
     assert by_name["statements per request of read (1 declared)"]["rust"] == "0.99"
 
 
-def test_the_page_says_where_a_scenario_has_a_heap_of_its_own(record: Record) -> None:
+def test_the_page_says_where_a_scenario_has_a_heap_of_its_own(record: Fairness) -> None:
     run = run_of(record)
     run["plan"] = {**run["plan"], "heaps_mib": {"read": 4096}}
     said = "For scenarios with a heap of their own every JVM was started with that one: read 4,096 MiB.\n"
@@ -409,7 +411,7 @@ def test_the_page_says_where_a_scenario_has_a_heap_of_its_own(record: Record) ->
     assert not any("heap of their own" in block for block in report.section(table.make(run_of(record), []), run_of(record)))
 
 
-def test_the_page_gives_the_reason_of_a_difference_on_purpose(record: Record) -> None:
+def test_the_page_gives_the_reason_of_a_difference_on_purpose(record: Fairness) -> None:
     one = declared(bent(record.contenders["java-pt"], "said", "server_threads", 3000), "server_threads")
     run = run_of(record.model_copy(update={"contenders": {**record.contenders, "java-pt": one}}))
     page = "".join(report.section(table.make(run, []), run))
@@ -417,7 +419,7 @@ def test_the_page_gives_the_reason_of_a_difference_on_purpose(record: Record) ->
     assert "refused" not in page
 
 
-def test_a_refused_run_says_in_its_page_why(record: Record) -> None:
+def test_a_refused_run_says_in_its_page_why(record: Fairness) -> None:
     odd = {**record.contenders, "go": bent(record.contenders["go"], "seen", "nofile", 1024)}
     run = run_of(record.model_copy(update={"contenders": odd}))
     text = "\n".join(report.section(table.make(run, []), run))
@@ -425,14 +427,14 @@ def test_a_refused_run_says_in_its_page_why(record: Record) -> None:
     assert text.index("Not alike") < text.index("Equal for all")
 
 
-def test_what_cannot_be_read_is_said(record: Record) -> None:
+def test_what_cannot_be_read_is_said(record: Fairness) -> None:
     blind = {name: bent(m, "seen", "no_delay", None) for name, m in record.contenders.items()}
     run = run_of(record.model_copy(update={"contenders": blind}))
     assert "TCP_NODELAY not readable" in "\n".join(report.section(table.make(run, []), run))
 
 
 def test_a_run_without_a_manifest_has_no_such_part() -> None:
-    run = {"plan": {**run_of(Record(granted=GRANTED, statements={}, contenders={}))["plan"], "scenarios": []}}
+    run = {"plan": {**run_of(Fairness(granted=GRANTED, statements={}, contenders={}))["plan"], "scenarios": []}}
     assert report.section(table.make(run, []), run) == []
 
 
@@ -444,7 +446,7 @@ class Runner:
     """As much of native.Runner as must_be_fair touches."""
 
     found: dict[str, Manifest]
-    fair: Record | None = None
+    unlike: Callable[[str, Manifest], list[str]] = lambda *_: ["not set"]
 
     def manifests(self) -> dict[str, Manifest]:
         return self.found
@@ -473,7 +475,10 @@ def hold(registry: Registry, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 def test_a_fair_run_keeps_its_manifests(hold: Any, cast: dict[str, Manifest], tmp_path: Path) -> None:
     facts: dict[str, Any] = {"schema": SCHEMA}
     runner = hold(dict(reversed(cast.items())), facts)
-    assert list(runner.fair.contenders) == list(cast)
+    assert list(facts["fairness"]["contenders"]) == list(cast)
+    assert runner.unlike("go", cast["go"]) == []
+    (other,) = runner.unlike("go", bent(cast["go"], "seen", "nofile", 1024))
+    assert "go has 1024, its first start had" in other
     assert read_run(tmp_path)[0]["fairness"] == facts["fairness"]
 
 

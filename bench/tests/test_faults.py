@@ -24,15 +24,19 @@ import pytest
 from conftest import open_cell
 from fakes.stage import Fakes
 from nsb.analyse.validity import judge
-from nsb.measure import database_private, host, k6, native, runners, session, tools
+from nsb.measure import database_private, host, k6, native, tools
 from nsb.measure.database import DatabaseError, _Admin
 from nsb.measure.database_private import Binary, Login, PrivateServer
 from nsb.measure.interrupt import HURRY_S, TICK_S, Interrupted, ends, interruptible, stop_if_asked, undisturbed
-from nsb.measure.journal import JournalError, read_run
+from nsb.measure.journal import JournalError
 from nsb.measure.process import Process, ProcessError
 from nsb.measure.tools import BuildError, Missing, Workshop, find, sources
+from nsb.records.cells import Record
 from nsb.registry import plan as plans
 from nsb.registry.model import Cell, Registry, Service
+from nsb.session import run as session
+from nsb.session import runners
+from nsb.session.runs import read_run
 from nsb.verbs.common import ROOT
 
 TESTS = Path(__file__).parent
@@ -122,7 +126,7 @@ def test_a_service_that_dies_between_its_cells_is_started_again_and_the_cell_say
     fakes = made(scenarios=2)
     measure = native.Runner.measure
 
-    def measured(self: native.Runner, slot: plans.Slot, attempt: int = 1) -> Cell:
+    def measured(self: native.Runner, slot: plans.Slot, attempt: int = 1) -> Record:
         cell = measure(self, slot, attempt)
         if slot.scenario.id == "hello-1":
             process = self._running["a"].process
@@ -522,12 +526,12 @@ def test_it_ends_in_every_phase_and_nothing_stays(phase: str, number: int, tmp_p
     assert "Traceback" not in said
 
 
-# ---- the table of METHODOLOGY.md ----
+# ---- the table of docs/faults.md ----
 
 
 def test_every_test_that_the_fault_table_names_is_there() -> None:
-    text = (TESTS.parents[1] / "METHODOLOGY.md").read_text(encoding="utf-8")
-    section = text.split("\n## Faults\n", 1)[1].split("\n## ", 1)[0]
+    text = (TESTS.parents[1] / "docs" / "faults.md").read_text(encoding="utf-8")
+    section = text.split("\n## Faults and their tests\n", 1)[1].split("\n## ", 1)[0]
     files = {letter: (TESTS / name).read_text(encoding="utf-8") for letter, name in re.findall(r"\b([A-Z]) (test_\w+\.py)", section)}
     rows = [line.strip("| \n").split(" | ") for line in section.splitlines() if line.startswith("| ")][1:]
     assert len(rows) > 15

@@ -12,10 +12,11 @@ import pytest
 from conftest import closed_cell, open_cell
 from nsb.analyse import growth, table
 from nsb.analyse.growth import Climb, climb, over_rounds
-from nsb.analyse.validity import Held, Observation, Stats, judge
+from nsb.analyse.validity import Observation, judge
 from nsb.measure import holder, k6
+from nsb.records.cells import Held, Stats
 from nsb.registry import plan as plans
-from nsb.registry.model import SERVER_THREADS, Cell, Reading, Registry, Scenario, Slope, reading_times, timing
+from nsb.registry.model import SERVER_THREADS, Cell, HeldConnections, MemoryLadder, Reading, Registry, Slope, scenario_of
 from nsb.render import words
 
 LEVELS = (50, 100, 200, 600)
@@ -234,15 +235,15 @@ def test_a_cell_keeps_its_readings_and_an_old_one_has_none() -> None:
 # --- planned ----------------------------------------------------------------------------------------------------------------
 
 
-def of_registry(registry: Registry) -> Scenario:
-    return next(scenario for scenario in registry.scenarios.values() if scenario.levels)
+def of_registry(registry: Registry) -> MemoryLadder:
+    return next(scenario for scenario in registry.scenarios.values() if isinstance(scenario, MemoryLadder))
 
 
 @pytest.mark.parametrize("tier", ["smoke", "standard", "publish"])
 def test_every_level_is_read_twice_at_least_while_all_its_users_are_in_flight(registry: Registry, tier: str) -> None:
     scenario = of_registry(registry)
-    t = timing(scenario, registry.tiers[tier])
-    times = reading_times(scenario, t)
+    t = scenario.timing(registry.tiers[tier])
+    times = scenario.reading_times(t)
     assert [users for _, users in times] == sorted(users for _, users in times)
     for number, users in enumerate(scenario.levels):
         begins, ends = number * t.level_s, (number + 1) * t.level_s
@@ -253,24 +254,25 @@ def test_every_level_is_read_twice_at_least_while_all_its_users_are_in_flight(re
 
 
 def test_a_ladder_in_a_smoke_run_costs_ten_seconds_at_the_most(registry: Registry) -> None:
-    assert timing(of_registry(registry), registry.tiers["smoke"]).total_s <= 10.0
+    assert of_registry(registry).timing(registry.tiers["smoke"]).total_s <= 10.0
 
 
 def test_k6_is_told_when_each_level_begins(registry: Registry) -> None:
     scenario = of_registry(registry)
-    t = timing(scenario, registry.tiers["smoke"])
+    t = scenario.timing(registry.tiers["smoke"])
     data, opens_s = k6.cell(scenario, t, 1, "http://here", 1, 1000.0, Path("summary.json"))
     assert data["levels"] == [{"vus": vus, "at_ms": round((opens_s + n * t.level_s) * 1000)} for n, vus in enumerate(scenario.levels)]
     assert data["spread_ms"] == scenario.hold_ms / 2
-    ordinary = next(s for s in registry.scenarios.values() if s.model == "closed" and s.hold_ms and not s.levels)
-    data, _ = k6.cell(ordinary, timing(ordinary, registry.tiers["smoke"]), 1, "http://here", 1, 1000.0, Path("summary.json"))
+    ordinary = next(s for s in registry.scenarios.values() if s.model == "closed" and s.hold_ms and not s.steps)
+    data, _ = k6.cell(ordinary, ordinary.timing(registry.tiers["smoke"]), 1, "http://here", 1, 1000.0, Path("summary.json"))
     assert (data["levels"], data["still"], data["spread_ms"]) == ([], [], ordinary.hold_ms)
     assert k6.warming([scenario], 2000, 30.0, "http://here", 1000.0, Path("summary.json"))["levels"] == []
 
 
 def test_connections_that_are_held_are_levels_beside_an_open_load(registry: Registry) -> None:
     scenario = registry.scenarios["idle-connections"]
-    t = timing(scenario, registry.tiers["publish"])
+    assert isinstance(scenario, HeldConnections)
+    t = scenario.timing(registry.tiers["publish"])
     assert t.window_s == len(scenario.levels) * t.level_s
     data, opens_s = k6.cell(scenario, t, 1, "http://here", 1, 1000.0, Path("summary.json"))
     assert (data["levels"], data["rate"], data["url"]) == ([], 100, "http://here/hello")  # k6 has its own load, and no part in the levels
@@ -278,7 +280,7 @@ def test_connections_that_are_held_are_levels_beside_an_open_load(registry: Regi
     assert told["url"] == "http://here/events?interval_ms=30000"
     levels = cast("list[dict[str, int]]", told["levels"])
     assert [level["connections"] for level in levels] == [0, 1000, 5000, 10000]
-    times = reading_times(scenario, t)
+    times = scenario.reading_times(t)
     for level, nth in zip(levels, range(4), strict=True):
         opened_s = (level["at_ms"] + level["within_ms"]) / 1000 - opens_s
         own = [at for at, held in times if held == level["connections"]]
@@ -291,7 +293,7 @@ def test_connections_that_are_held_are_levels_beside_an_open_load(registry: Regi
 
 def test_who_keeps_a_thread_for_each_connection_has_levels_that_leave_it_some(registry: Registry) -> None:
     few = registry.scenarios["idle-connections-few"]
-    assert few.levels[-1] < SERVER_THREADS
+    assert few.steps[-1] < SERVER_THREADS
     assert not any(few.id in each.unsupported for each in registry.contenders.values())
     keeps = [each for each in registry.contenders.values() if "idle-connections" in each.unsupported]
     assert {each.id for each in keeps} >= {"java-pt", "java-pt-3000", "java-8", "kotlin-pool-3"}
@@ -325,7 +327,7 @@ def test_open_files_end_a_ladder_of_connections_where_they_must(registry: Regist
     names = ["idle-connections", "idle-connections-few", "in-flight-memory"]
     free = plans.make(registry, "standard", ["go"], names, "1cpu", 1, 3)
     held, *others = plans.make(registry, "standard", ["go"], names, "1cpu", 1, 3, nofile=nofile).scenarios
-    assert held.levels == levels
+    assert held.steps == levels
     assert others == list(free.scenarios[1:])
 
 
@@ -339,8 +341,8 @@ def test_a_ladder_that_ends_early_says_so(registry: Registry) -> None:
 
 
 def test_an_ordinary_scenario_is_not_read_that_way(registry: Registry) -> None:
-    ordinary = next(scenario for scenario in registry.scenarios.values() if not scenario.levels)
-    assert reading_times(ordinary, timing(ordinary, registry.tiers["smoke"])) == []
+    ordinary = next(scenario for scenario in registry.scenarios.values() if not scenario.steps)
+    assert ordinary.reading_times(ordinary.timing(registry.tiers["smoke"])) == []
 
 
 @pytest.mark.parametrize(
@@ -351,14 +353,15 @@ def test_an_ordinary_scenario_is_not_read_that_way(registry: Registry) -> None:
         {"levels": [600]},
         {"levels": [100, 50, 600]},
         {"levels": [50, 50, 600]},
-        {"levels": [50, 100]},
+        {"vus": 600},
         {"levels": [0, 600]},
         {"hold_ms": 0},
-        {"model": "open", "rate": 5},
+        {"rate": 5},
+        {"shape": "users"},
     ],
 )
 def test_wrong_levels_are_mistakes(registry: Registry, changes: dict[str, object]) -> None:
     data = of_registry(registry).model_dump()
-    assert Scenario.model_validate(data)
-    with pytest.raises(ValueError, match=r"level|Input"):
-        Scenario.model_validate({**data, **changes})
+    assert scenario_of(data) == of_registry(registry)
+    with pytest.raises(ValueError, match=r"level|Input|Extra inputs"):
+        scenario_of({**data, **changes})

@@ -8,7 +8,7 @@ import pytest
 
 from nsb.analyse import table
 from nsb.analyse.idle import cpu_ms_per_s, idle
-from nsb.registry.model import Cell, Latency, Reading, Still
+from nsb.registry.model import Cell, Latency, Reading, SteadyWindow
 from nsb.render import idle as shown
 from nsb.render import markdown, words
 
@@ -61,8 +61,8 @@ def test_each_connection_is_told_with_its_memory_its_cpu_and_what_others_feel() 
 
 
 def test_what_others_feel_is_told_with_none_and_with_all() -> None:
-    def still(round_: int) -> list[Still]:
-        return [Still(held=held, requests=180, p50_ms=0.5 + held / 10_000 + round_ / 10, p90_ms=None) for held in LEVELS]
+    def still(round_: int) -> list[SteadyWindow]:
+        return [SteadyWindow(held=held, requests=180, p50_ms=0.5 + held / 10_000 + round_ / 10, p90_ms=None) for held in LEVELS]
 
     (found,) = idle([cell(n, ladder(27.0, 6.0)).model_copy(update={"still": still(n)}) for n in (1, 2, 3)], ["go"])
     assert shown.columns(found)[-2:] == ["0.70 (0.60–0.80)", "1.70 (1.60–1.80)"]
@@ -125,7 +125,7 @@ def test_the_page_has_a_row_for_each_contender_and_no_number_of_one_round_withou
     }  # fmt: skip
     made = table.make({"plan": plan}, [cell(1, ladder(27.0, 6.0)), cell(1, ladder(9.0, 6.0), "rust")])
     (heading, _, grid) = shown.section(made.idle)
-    assert heading == "## Connections that are only open\n"
+    assert heading == "## Silent connections\n"
     rows = [[part.strip() for part in line.split("|")[1:-1]] for line in grid.splitlines()]
     assert [row[0] for row in rows[2:]] == ["go", "rust"]
     assert {len(row) for row in rows} == {1 + len(shown.HEADS)}
@@ -140,5 +140,5 @@ def test_the_legend_says_whether_jvms_were_collected() -> None:
     }  # fmt: skip
     before = ladder(27.0, 6.0)
     since = [reading.model_copy(update={"collected_s": 0.04}) for reading in before]
-    for readings, said in ((before, "heap is large already"), (since, "after a full collection")):
+    for readings, said in ((before, "heap is already large"), (since, "after a full collection")):
         assert any(said in line for line in words.legend(table.make({"plan": plan}, [cell(1, readings, "jvm")])))

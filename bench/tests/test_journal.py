@@ -18,9 +18,12 @@ from typing import Any
 
 import pytest
 
+from nsb.analyse.cells import read_cells
 from nsb.measure import journal
-from nsb.measure.journal import Journal, JournalError, cut_torn_tail, read_run, write_whole
-from nsb.registry.model import SCHEMA, Cell, Check, Half, Latency, SecondFigure, read_cells
+from nsb.measure.journal import Journal, JournalError, cut_torn_tail, write_whole
+from nsb.records.cells import CELLS_SCHEMA
+from nsb.registry.model import SCHEMA, Cell, Check, Half, Latency, SecondFigure
+from nsb.session.runs import read_run
 
 BENCH = Path(__file__).resolve().parents[1]
 KILLS = 60
@@ -161,11 +164,13 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 def test_a_cell_is_on_the_disk_before_the_next_one_starts(tmp_path: Path, calls: list[str]) -> None:
     made = Journal(tmp_path / "run")
+    calls.clear()
     made.append(cell(1))
-    assert calls == ["write cells.jsonl", "sync cells.jsonl", "sync run"]  # the folder too: it has a new file
+    linked = ["write chain.sha256", "sync chain.sha256"]
+    assert calls == ["write cells.jsonl", "sync cells.jsonl", "sync run", *linked]  # the folder too: it has a new file
     calls.clear()
     made.append(cell(2))
-    assert calls == ["write cells.jsonl", "sync cells.jsonl"]
+    assert calls == ["write cells.jsonl", "sync cells.jsonl", *linked]
 
 
 def test_a_whole_file_is_on_the_disk_before_it_takes_the_place_of_the_old_one(tmp_path: Path, calls: list[str]) -> None:
@@ -209,7 +214,7 @@ def test_a_full_disk_leaves_the_journal_whole_and_says_what_to_do(tmp_path: Path
 def test_a_full_disk_keeps_the_run_json_that_was_there(tmp_path: Path) -> None:
     done = limited("journal.facts({**run_json(), 'runtimes': 'x' * 9000})", tmp_path)
     assert "run.json cannot be written" in done.stderr
-    assert read_run(tmp_path)[0] == run_json()
+    assert read_run(tmp_path)[0] == {**run_json(), "chain": "chain.sha256"}
     assert not list(tmp_path.glob("*.unfinished"))
 
 
@@ -253,14 +258,14 @@ def test_two_harnesses_do_not_write_into_one_run(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("schema", "remedy"), [(SCHEMA + 1, "a newer version"), (SCHEMA - 1, "the version at the commit that run.json names")]
+    ("schema", "remedy"), [(CELLS_SCHEMA + 1, "a newer version"), (SCHEMA - 1, "the version at the commit that run.json names")]
 )
 def test_another_schema_is_named(tmp_path: Path, schema: int, remedy: str) -> None:
     write_whole(tmp_path / "run.json", json.dumps(run_json()))
     known = json.loads(cell(1).line())
     for other in ({**known, "schema": schema}, {**known, "schema": schema, "colour": "red"}):
         (tmp_path / "cells.jsonl").write_text(f"{cell(1).line()}\n{json.dumps(other)}\n")
-        sentence = f"cells.jsonl, line 2, is of schema {schema}, this program reads {SCHEMA}: read it with {remedy}"
+        sentence = f"cells.jsonl, line 2, is of schema {schema}, this program reads {SCHEMA} and {CELLS_SCHEMA}: read it with {remedy}"
         with pytest.raises(JournalError, match=re.escape(sentence)):
             read_run(tmp_path)
     write_whole(tmp_path / "run.json", json.dumps({**run_json(), "schema": schema}))
@@ -270,12 +275,12 @@ def test_another_schema_is_named(tmp_path: Path, schema: int, remedy: str) -> No
 
 def test_a_field_that_nobody_knows_is_no_record() -> None:
     with pytest.raises(ValueError, match="line 1, is no record"):
-        read_cells([json.dumps({**json.loads(cell(1).line()), "colour": "red"})])
+        read_cells([json.dumps({**json.loads(cell(1).line()), "colour": "red"}).encode()])
 
 
 def test_a_slim_cell_lacks_its_checks_alone() -> None:
     whole = cell(1, second=SecondFigure(tool="oha", status="valid", checks=cell(1).checks))
-    (slim,) = read_cells([whole.line()])
+    (slim,) = read_cells([whole.line().encode()])
     assert slim.checks == []
     assert slim.second is not None
     assert slim.second.checks == []

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
 from nsb.registry.load import ConfigurationError, chosen, load
-from nsb.registry.model import Registry
+from nsb.registry.model import SHAPES, AnyScenario, Registry
 
 CONTENDERS = """
 [tool.go]
@@ -40,7 +41,7 @@ id = "hello"
 why = "cost"
 path = "/hello"
 body = "hello"
-model = "open"
+shape = "rate"
 rate = 10
 vus = 5
 headline = "cpu"
@@ -174,10 +175,29 @@ def test_what_is_not_toml_or_not_there_is_said(tmp_path: Path) -> None:
     assert any(m.startswith("scenarios.toml: cannot be read") for m in found)
 
 
-@pytest.mark.parametrize(("model", "extra"), [("open", ""), ("closed", "rate = 3"), ("open", "rate = 3\nrate_per_worker = 3")])
-def test_a_rate_belongs_to_an_open_scenario(tmp_path: Path, model: str, extra: str) -> None:
-    scenarios = SCENARIOS.replace('model = "open"\nrate = 10', f'model = "{model}"\n{extra}')
+@pytest.mark.parametrize(("shape", "extra"), [("rate", ""), ("users", "rate = 3"), ("rate", "rate = 3\nrate_per_worker = 3")])
+def test_a_rate_belongs_to_an_open_scenario(tmp_path: Path, shape: str, extra: str) -> None:
+    scenarios = SCENARIOS.replace('shape = "rate"\nrate = 10', f'shape = "{shape}"\n{extra}')
     assert any("rate" in m for m in mistakes_of(written(tmp_path, scenarios=scenarios)))
+
+
+def test_a_shape_is_named_and_known_and_a_mistake_stands_at_its_key(tmp_path: Path) -> None:
+    shapes = ", ".join(SHAPES)
+    wrong = [("shape = 'wave'\n", f"shape: no shape is named wave; known are {shapes}"), ("", "shape: is missing")]
+    for number, (line, sentence) in enumerate(wrong):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        assert mistakes_of(written(folder, scenarios=SCENARIOS.replace('shape = "rate"\n', line))) == [
+            f"scenarios.toml: scenario[hello].{sentence}"
+        ]
+    (tmp_path / "vus").mkdir()
+    (mistake,) = mistakes_of(written(tmp_path / "vus", scenarios=SCENARIOS.replace("vus = 5", "vus = 0")))
+    assert mistake.startswith("scenarios.toml: scenario[hello].vus: ")
+
+
+def test_every_shape_is_known_by_its_name() -> None:
+    kinds = get_args(get_args(AnyScenario)[0])
+    assert sorted(SHAPES) == sorted(get_args(kind.model_fields["shape"].annotation)[0] for kind in kinds)
 
 
 def test_a_scenario_names_known_tiers(tmp_path: Path) -> None:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from nsb.measure import session
-from nsb.measure.session import Refused
 from nsb.registry import plan
-from nsb.registry.model import Contender, Registry, Scenario
+from nsb.registry.model import ClosedUsers, Contender, Registry
+from nsb.session import run as session
+from nsb.session.run import Refused
 
 
 def contender(name: str, memory_mib: int = 1024, worker_processes: bool = False) -> Contender:
@@ -45,7 +45,7 @@ def test_a_number_of_workers_that_is_declared_goes_before_the_one_granted() -> N
     assert one.nothing_of_its_own(4) is None
     assert "profile ncpu" in (one.nothing_of_its_own(1) or "")
     assert contender("b").nothing_of_its_own(1) is None
-    load = Scenario(id="s", why="", path="/x", body="", model="closed", vus=8, hold_ms=1000, holds="loop", headline="throughput")
+    load = ClosedUsers(shape="users", id="s", why="", path="/x", body="", vus=8, hold_ms=1000, holds="loop", headline="throughput")
     assert load.queue_s(one, 4) == 8.0
     assert load.queue_s(one.model_copy(update={"environment": {}}), 4) == 2.0
 
@@ -104,7 +104,7 @@ def test_a_ladder_comes_first_in_a_fresh_process(registry: Registry, order: plan
     slots = list(p.slots(1))
     for name in p.rows[0]:
         own = [slot.scenario for slot in slots if slot.contender.id == name]
-        assert own[0].levels
+        assert own[0].steps
         assert [s.id for s in own[1:]] == ["hello-rate", "sleep-max"]
 
 

@@ -19,10 +19,9 @@ from playwright.sync_api import Browser, ConsoleMessage, Page, sync_playwright
 
 from nsb.analyse import table as tables
 from nsb.analyse.articles import Figure
-from nsb.analyse.code import Code, Size
 from nsb.analyse.dominance import dominance
-from nsb.analyse.starts import Start
-from nsb.measure.journal import read_run
+from nsb.records.sources import Code, Size
+from nsb.records.starts import Start
 from nsb.registry import claims as words_of_claims
 from nsb.registry.claims import (
     Article,
@@ -42,6 +41,7 @@ from nsb.registry.model import METRIC_UNITS, Cell, Half, Latency, Limit, Role, S
 from nsb.render import charts, html, html_data, html_words, messages
 from nsb.render.html_strips import Scale
 from nsb.render.messages import LANGUAGES, MESSAGES, Language
+from nsb.session.runs import read_run
 
 RECORDED = Path(__file__).parent / "recordings" / "run"
 PAGE = Path(html.__file__).parent / "page"
@@ -449,6 +449,30 @@ def test_a_cell_opens_by_keyboard_and_escape_leads_back(seen: Seen) -> None:
     cells_.nth(0).click()
     assert page.locator("#dialog a").first.get_attribute("href") == "k6/01-most-slow.json"
     assert page.locator("#dialog tbody tr").count() == 6
+
+
+def test_links_of_a_kept_run_lead_to_its_archive_and_name_the_member(browser: Browser, tmp_path: Path) -> None:
+    path = tmp_path / "report.html"
+    whole = made(STUB)
+    assert whole.count('"packed":false') == 1
+    path.write_text(whole.replace('"packed":false', '"packed":true'), encoding="utf-8")
+    page = browser.new_page()
+    page.goto(path.as_uri())
+    page.locator("#figures tbody tr:last-child .cell").first.click()
+    link = page.locator("#dialog a").first
+    told = (link.get_attribute("href"), link.inner_text(), link.get_attribute("title"))
+    assert told == ("raw.tar.xz", "k6/01-most-slow.json", "just raw RUN k6/01-most-slow.json")
+    page.close()
+
+
+def test_whether_a_run_is_packed_is_told_to_the_script() -> None:
+    run, found = read_run(RECORDED)
+    table = tables.make(run, found)
+    for packed, word in ((False, "false"), (True, "true")):
+        whole = html.page(
+            table, run, found, [], Judgement(scope=scope(), claims=[]), dominance(run, found, [], None), None, [], STUB, packed=packed
+        )
+        assert whole.count(f'"packed":{word}') == 1
 
 
 TEXTS = "td => [td.firstChild.textContent.replace('†', '').trim(), ...[...td.querySelectorAll('.below')].map(each => each.textContent)]"

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from nsb.analyse.parse import SummaryError, load_summary
+from nsb.records.summary import SummaryError, load_summary
 
 RECORDING = Path(__file__).parent / "recordings" / "k6-sleep-max.json"
 

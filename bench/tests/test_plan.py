@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from nsb.registry import plan
-from nsb.registry.model import Registry, timing
+from nsb.registry.model import Registry
 from nsb.verbs import planning
 
 NAMES = ["a", "b", "c", "d", "e"]
@@ -34,15 +34,15 @@ def test_cells_go_scenario_by_scenario(registry: Registry) -> None:
 @pytest.mark.parametrize("tier", ["smoke", "standard", "publish"])
 def test_halves_of_bursty_windows_are_whole_holds(registry: Registry, tier: str) -> None:
     for scenario in registry.scenarios.values():
-        if scenario.model == "closed" and scenario.hold_ms and scenario.whole is None:
-            half = timing(scenario, registry.tiers[tier]).window_s / 2
+        if scenario.model == "closed" and scenario.hold_ms and not scenario.ends:
+            half = scenario.timing(registry.tiers[tier]).window_s / 2
             holds = half / (scenario.hold_ms / 1000)
             assert holds == pytest.approx(round(holds))
             assert holds >= 1
 
 
 def test_closed_cells_settle_for_a_whole_turn_of_the_smallest_station(registry: Registry) -> None:
-    t = timing(registry.scenarios["sleep-max"], registry.tiers["smoke"])
+    t = registry.scenarios["sleep-max"].timing(registry.tiers["smoke"])
     assert t.settle_s == 600 * 1.0 / 200
 
 

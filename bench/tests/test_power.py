@@ -1,4 +1,4 @@
-"""What a plan announces as its power is what scipy's distributions give, and what METHODOLOGY.md says."""
+"""What a plan announces as its power is what scipy's distributions give, and what docs/method.md says."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def test_the_power_to_show_equality_is_that_integrated_over_chi_squared(rounds: 
 
 
 def test_smallest_effects_of_the_protocol() -> None:
-    # METHODOLOGY.md: s = 0.03: 4 % at 6 rounds, 3 % at 12; s = 0.13: 20 % and 12 %
+    # docs/method.md: s = 0.03: 4 % at 6 rounds, 3 % at 12; s = 0.13: 20 % and 12 %
     assert [round(smallest_effect(s, n), 2) for s in (0.03, 0.13) for n in (6, 12)] == [0.04, 0.03, 0.2, 0.12]
 
 

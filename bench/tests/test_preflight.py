@@ -17,13 +17,15 @@ from typing import Any
 import pytest
 
 from nsb.analyse import preflight as judging
-from nsb.analyse.placement import Placement
 from nsb.analyse.preflight import Demand, Finding, Noise, Probe, Reading
 from nsb.conform.kernel import established
-from nsb.measure import host, k6, preflight, session
+from nsb.measure import host, k6
 from nsb.measure.process import ALL_CORES, Process
 from nsb.registry import plan as plans
 from nsb.registry.model import Registry
+from nsb.registry.placement import Placement
+from nsb.session import preflight
+from nsb.session import run as session
 
 BENCH = Path(__file__).resolve().parents[1]
 STRICT = Demand(rates={"quick": 1000, "slow": 100}, vus={"quick": 100, "slow": 50, "users": 600}, rehearsal=False)
@@ -193,8 +195,8 @@ def test_without_open_scenarios_there_is_no_rate_to_refuse() -> None:
 
 def test_the_preflight_is_announced(registry: Registry) -> None:
     made = plans.make(registry, "standard", ["go"], ["hello-rate"], "1cpu", 1, 3)
-    assert made.seconds() == plans.PRELUDE_S + judging.expected_s(False) + made.measuring_s
-    assert judging.expected_s(False) > judging.expected_s(True) > 0
+    assert made.seconds() == plans.PRELUDE_S + plans.preflight_s(False) + made.measuring_s
+    assert plans.preflight_s(False) > plans.preflight_s(True) > 0
 
 
 # --- the calibration, with a k6 of paper -----------------------------------------------------------------------------
@@ -227,8 +229,8 @@ def paper_server(logs: Path) -> Iterator[tuple[Process, str]]:
 def stage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     """A stage without services; time does not pass."""
     monkeypatch.setattr(preflight, "sleep_until", lambda _: None)
-    monkeypatch.setattr(judging, "LISTEN_S", 0.05)
-    monkeypatch.setattr(judging, "LISTEN_REHEARSAL_S", 0.05)
+    monkeypatch.setattr(preflight, "LISTEN_S", 0.05)
+    monkeypatch.setattr(preflight, "LISTEN_REHEARSAL_S", 0.05)
     (tmp_path / "k6").mkdir()
     program = tmp_path / "paper-k6"
     program.write_text(PAPER_K6)
@@ -398,7 +400,8 @@ def test_topology_and_frequency_of_the_granted_cores(tmp_path: Path) -> None:
 AS_ANYBODY = """
 import json, os, subprocess, sys
 from pathlib import Path
-from nsb.measure import host, preflight
+from nsb.measure import host
+from nsb.session import preflight
 from nsb.measure.process import cpu_s, footprint, machine_times
 if os.getuid() == 0:
     os.setgroups([])

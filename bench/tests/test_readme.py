@@ -4,40 +4,86 @@ from __future__ import annotations
 
 import re
 import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
 
-from nsb.measure.journal import JournalError, read_run
-from nsb.measure.outputs import committed_articles, outputs, reproduced
+from nsb.measure.integrity import Altered
 from nsb.registry.claims import Claims, Judgement, Verdict
-from nsb.registry.model import to_json
 from nsb.render import claims as verdicts
 from nsb.render import markdown
+from nsb.session.outputs import CommittedRun, committed_articles, derived, linked_from, outputs, reproduced, tidy
+from nsb.session.runs import read_run
 
 ROOT = Path(__file__).resolve().parents[2]
 READMES = [ROOT / name for name in markdown.READMES]
 RESULTS = sorted(path.parent for path in (ROOT / "bench" / "results").glob("*/run.json"))
+BEFORE = ROOT / "bench" / "results" / "20261122-article-b"
+"""A small run that repeats an article's own load."""
 REFERENCES = [folder for folder in RESULTS if folder.name.endswith("-standard")]
-MADE = ("table.*", "claims.*", "report.html", "blog.*", "charts", "articles", "k6", "oha")
-"""What a run's folder holds besides its raw data, and raw data that no output is made from."""
+MADE = ("table.*", "claims.*", "report.html", "blog.*", "charts", "articles")
+"""What a run's folder holds besides its records and their archive."""
+
+
+@pytest.fixture(scope="module")
+def articles(claims: Claims) -> list[CommittedRun]:
+    return committed_articles(ROOT, claims)
 
 
 @pytest.mark.parametrize("readme", READMES, ids=lambda p: p.name)
-def test_the_block_is_that_of_the_newest_reference_run(readme: Path, tmp_path: Path, claims: Claims) -> None:
+def test_the_block_is_that_of_the_newest_reference_run(readme: Path, tmp_path: Path, claims: Claims, articles: list[CommittedRun]) -> None:
     text = readme.read_text(encoding="utf-8")
     newest = REFERENCES[-1]
     copy = tmp_path / newest.name
     shutil.copytree(newest, copy, ignore=shutil.ignore_patterns(*MADE))
     run, cells = read_run(copy)
     written = outputs(copy, run, cells, claims)
-    judged = [(newest.relative_to(ROOT).as_posix(), written.judgement), *committed_articles(ROOT)]
-    pages = reproduced(ROOT, claims)
+    judged = [(newest.relative_to(ROOT).as_posix(), written.judgement), *((each.folder, each.judgement) for each in articles)]
+    pages = reproduced(articles, claims)
     block = markdown.readme_block(written.table, run, judged, pages, markdown.READMES[readme.name])
     assert markdown.with_block(text, block) == text
     linked = re.findall(r"\((bench/results/[^)]*/articles/[^)]*)\)", block)
     assert len(linked) == sum(len(each.folders) for each in pages) > 0
-    assert all((ROOT / link).is_file() for link in linked)
+
+
+def test_of_what_is_made_from_runs_the_newest_and_what_is_linked_is_committed() -> None:
+    linked = linked_from(ROOT, [*markdown.READMES, "bench/results/README.md"])
+    assert [file for file in sorted(linked) if not file.exists()] == []
+    program = shutil.which("git")
+    listed = (
+        program and subprocess.run([program, "ls-files", "bench/results"], cwd=ROOT, capture_output=True, text=True, check=False).stdout
+    )
+    if not listed:
+        pytest.skip("no git here to tell what is committed")
+    committed = {ROOT / line for line in listed.splitlines()}
+    made = {file for folder in RESULTS for file in derived(folder)} & committed
+    newest = {file for file in made if file.parent == REFERENCES[-1]}
+    assert {file.name for file in newest} == {"table.md", "table.csv", "table.json", "claims.md", "claims.json"}
+    assert made - newest - linked == set()
+    assert {file for file in committed if {"k6", "oha"} & set(file.parts) or file.name == "samples.csv"} == set()
+
+
+def test_what_no_readme_links_of_an_older_run_goes_and_what_it_links_is_made_again(tmp_path: Path, claims: Claims) -> None:
+    results = tmp_path / "bench" / "results"
+    for name in ("new", "linked", "other"):
+        shutil.copytree(BEFORE, results / name, ignore=shutil.ignore_patterns(*MADE))
+        for made in ("table.csv", "claims.md", "articles/B.en.md", "charts/article-B.en.svg"):
+            (results / name / made).parent.mkdir(exist_ok=True)
+            (results / name / made).write_text("old")
+    (tmp_path / "README.md").write_text(
+        "[B](bench/results/linked/articles/B.en.md), [all](bench/results/linked/claims.md#b), [CI](https://x)"
+    )
+    tidy(tmp_path, results / "new", ["README.md"], claims)
+    left = {folder.name: {file.relative_to(folder).as_posix() for file in derived(folder)} for folder in results.iterdir()}
+    assert left == {
+        "new": {"table.csv", "claims.md", "articles/B.en.md", "charts/article-B.en.svg"},
+        "linked": {"table.md", "claims.md", "articles/B.en.md", "charts/article-B.en.svg"},
+        "other": set(),
+    }
+    assert not (results / "other" / "articles").exists()
+    assert (results / "new" / "claims.md").read_text() == "old"
+    assert (results / "linked" / "claims.md").read_text() != "old"
 
 
 @pytest.mark.parametrize("folder", RESULTS, ids=lambda p: p.name)
@@ -45,8 +91,7 @@ def test_committed_tables_and_verdicts_come_from_their_raw_data(folder: Path, tm
     copy = tmp_path / folder.name
     shutil.copytree(folder, copy, ignore=shutil.ignore_patterns(*MADE))
     outputs(copy, *read_run(copy), claims)
-    pages = {file.relative_to(at).as_posix() for at in (folder, copy) for file in (at / "articles").glob("*")}
-    for name in ("table.md", "table.csv", "table.json", "claims.md", "claims.json", *sorted(pages)):
+    for name in (file.relative_to(folder).as_posix() for file in derived(folder) if file.suffix != ".svg"):
         assert (folder / name).read_bytes() == (copy / name).read_bytes(), name
 
 
@@ -113,16 +158,16 @@ def test_a_part_that_the_run_does_not_decide_is_told_with_the_run_that_does(tmp_
     assert verdicts.across(runs[:2])[0].parts == []
 
 
-def test_verdicts_of_a_committed_run_can_be_read_again(tmp_path: Path) -> None:
+def test_a_committed_run_is_judged_from_its_records(tmp_path: Path, claims: Claims) -> None:
     folder = tmp_path / "bench" / "results" / "20990101-article"
-    folder.mkdir(parents=True)
-    shutil.copy(REFERENCES[-1] / "claims.json", folder)
-    ((name, judgement),) = committed_articles(tmp_path)
-    assert name == "bench/results/20990101-article"
-    assert to_json(judgement.model_dump(mode="json", by_alias=True)) == (folder / "claims.json").read_text(encoding="utf-8")
-    (folder / "claims.json").write_text("{}")
-    with pytest.raises(JournalError, match=r"claims\.json"):
-        committed_articles(tmp_path)
+    shutil.copytree(BEFORE, folder, ignore=shutil.ignore_patterns(*MADE))
+    (found,) = committed_articles(tmp_path, claims)
+    assert (found.folder, found.repeated) == ("bench/results/20990101-article", ["B"])
+    assert found.judgement == outputs(folder, *read_run(folder), claims).judgement
+    assert [(each.article.id, each.folders) for each in reproduced([found], claims)] == [("B", [found.folder])]
+    (folder / "code.json").write_text("{}")
+    with pytest.raises(Altered, match=r"code\.json was changed"):
+        committed_articles(tmp_path, claims)
 
 
 def test_the_table_names_who_passed_the_contract_and_but_for_what(tmp_path: Path, claims: Claims) -> None:
@@ -151,4 +196,4 @@ def test_figures_stand_under_what_they_are_of_and_what_is_claimed_of_them(tmp_pa
     assert verdicts.ours(found["A7"], "en").startswith("lines of code: java-webflux ÷ java-vt ")
     assert verdicts.mixed(found["A2"], "en") == ""
     assert verdicts.mixed(found["A7"], "en") == "of its 2 parts: 1 supported, 1 refuted"
-    assert verdicts.mixed(found["A7"], "ko") == "부분 2개 중 뒷받침됨 1, 반박됨 1"
+    assert verdicts.mixed(found["A7"], "ko") == "부분 2개 중 사실로 확인 1, 사실과 다름 1"

@@ -13,10 +13,10 @@ from typing import Any
 import pytest
 
 from nsb.analyse.resume import NOT_RECORDED, differences, entries
-from nsb.measure import session
 from nsb.measure.tools import Found, Workshop, workshop
 from nsb.registry import plan as plans
 from nsb.registry.model import Cell, Registry, Status
+from nsb.session import run as session
 from test_cli import RUN, nsb
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -13,15 +13,17 @@ from typing import Any
 import pytest
 
 from fakes.stage import Fakes
-from nsb.analyse.validity import Judgement
-from nsb.measure import native, oha, session
+from nsb.measure import native
 from nsb.measure import starts as watching
-from nsb.measure.journal import read_run, read_starts_of
+from nsb.measure.journal import read_starts_of
+from nsb.records.cells import Record, Window
 from nsb.registry import plan as plans
-from nsb.registry.model import SCHEMA, Cell, Scenario, Whole
+from nsb.registry.model import Cell, ClosedUsers, FixedWork, MemoryLadder
+from nsb.session import run as session
+from nsb.session.runs import read_run
 
-LADDER = Scenario(
-    id="ladder", why="", path="/sleep", body="ok", model="closed", vus=2, levels=[1, 2], hold_ms=100, headline="memory"
+LADDER = MemoryLadder(
+    shape="ladder", id="ladder", why="", path="/sleep", body="ok", levels=[1, 2], hold_ms=100
 )  # fmt: skip
 
 
@@ -117,7 +119,7 @@ def test_as_many_run_at_a_time_as_the_order_says(
     seen: list[tuple[str, list[str]]] = []
     measure = native.Runner.measure
 
-    def measured(self: native.Runner, slot: plans.Slot, attempt: int = 1) -> Cell:
+    def measured(self: native.Runner, slot: plans.Slot, attempt: int = 1) -> Record:
         seen.append((slot.contender.id, [name for name, running in self._running.items() if running.process.exit_code is None]))
         return measure(self, slot, attempt)
 
@@ -160,18 +162,18 @@ def test_a_whole_load_is_measured_to_its_last_answer_and_not_to_the_end_of_k6(
     made: Callable[..., Fakes], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     fakes = made({"a": ""})
-    burst = Scenario(
-        id="burst", why="", path="/hello", body="ok", model="closed", vus=2, hold_ms=100, headline="throughput", whole=Whole(requests=40)
+    burst = FixedWork(
+        shape="fixed-work", id="burst", why="", path="/hello", body="ok", vus=2, hold_ms=100, headline="throughput", requests=40
     )
     fakes.plan = replace(fakes.plan, scenarios=(burst,))
-    windows: list[native.Window] = []
-    until = native.Window.until
+    windows: list[Window] = []
+    until = Window.until
 
-    def seen(self: native.Window, at_s: float) -> native.Window:
+    def seen(self: Window, at_s: float) -> Window:
         windows.extend((self, found := until(self, at_s)))
         return found
 
-    monkeypatch.setattr(native.Window, "until", seen)
+    monkeypatch.setattr(Window, "until", seen)
     fakes.measure()
     whole, cut = windows
     (cell,) = cells(fakes)
@@ -200,25 +202,12 @@ def test_a_jvm_is_started_again_for_the_heap_of_a_scenario(made: Callable[..., F
     assert [cell.scenario for cell in cells(fakes) if cell.counts] == [usual.id, "large"]  # the usual heap first
 
 
-@pytest.mark.parametrize(("limit", "full", "asked"), [("generator", True, True), ("cpu", True, True), ("cpu", False, False)])
-def test_the_second_generator_is_asked_where_k6_was_full(
-    made: Callable[..., Fakes], monkeypatch: pytest.MonkeyPatch, limit: Any, full: bool, asked: bool
-) -> None:
-    fakes = made({"a": ""})
-    closed = Scenario(id="most", why="", path="/hello", body="ok", model="closed", vus=2, headline="throughput")
-    fakes.plan = replace(fakes.plan, scenarios=(closed,))
-    monkeypatch.setattr(native, "judge", lambda _: Judgement("valid", limit, (), full))
-    nowhere = oha.Generator(None, "oha", "it is not here")
-    session.measure(fakes.plan, fakes.stage, fakes.journal, fakes.k6, nowhere, {"schema": SCHEMA}, [], fakes.said)
-    assert [one.second and one.second.reasons for one in cells(fakes)] == [["it is not here"] if asked else None]
-
-
 @pytest.mark.parametrize(("blocked_by", "holds", "patience_s"), [("carriers", "pool", 35.0), (None, "pool", 5.0), ("loop", None, 5.0)])
 def test_a_service_whose_workers_may_be_blocked_is_given_time_to_serve_what_is_queued(
     made: Callable[..., Fakes], monkeypatch: pytest.MonkeyPatch, blocked_by: Any, holds: Any, patience_s: float
 ) -> None:
     fakes = made({"a": ""})
-    slow = Scenario(id="slow", why="", path="/hello", body="ok", model="closed", vus=300, hold_ms=100, holds=holds, headline="throughput")
+    slow = ClosedUsers(shape="users", id="slow", why="", path="/hello", body="ok", vus=300, hold_ms=100, holds=holds, headline="throughput")
     contender = fakes.plan.contenders[0].model_copy(update={"blocked_by": blocked_by})
     fakes.plan = replace(fakes.plan, scenarios=(slow,), contenders=(contender,))
     waited: list[float] = []

@@ -10,13 +10,14 @@ from pathlib import Path
 import pytest
 
 from nsb.analyse import table
-from nsb.analyse.starts import Sample, Span, Start, load_end, read_starts, span, summed, warmth
-from nsb.analyse.validity import Stats
+from nsb.analyse.starts import Span, span, summed, warmth
 from nsb.measure import starts as running
 from nsb.measure.journal import Journal, JournalError, cut_torn_tail, read_starts_of
-from nsb.measure.outputs import outputs
+from nsb.records.cells import Stats
+from nsb.records.starts import Sample, Start, load_end, read_starts
 from nsb.registry.claims import Claims
 from nsb.render import starts as report
+from nsb.session.outputs import outputs
 
 RUN = Path(__file__).parent / "recordings" / "run"
 RATE, STEP = 1000, 0.25

@@ -6,7 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from nsb.analyse.stopped import REQUESTS, Inventory, Woken, harm, notes, requests
+from nsb.analyse.stopped import harm, notes
+from nsb.records.stopped import REQUESTS, Inventory, Woken, requests
 
 BEFORE = Inventory(frozenset({10, 11}), frozenset(range(150)), frozenset({4000, 4001}))
 UNHARMED = Woken(BEFORE, BEFORE, BEFORE, [], 0)

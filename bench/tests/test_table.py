@@ -201,8 +201,8 @@ def test_latency_from_a_schedule_is_never_shown_finer_than_its_clock() -> None:
     exact, spread = waited(1001.0, 1001.0), waited(900.0, 1100.0)
     assert words.spread(exact.entry("a", "max")) == "±1 ms"
     assert float(words.spread(spread.entry("a", "max")).strip("± ms")) > 200
-    assert any("whole milliseconds" in line for line in words.legend(exact))
-    assert not any("whole milliseconds" in line for line in words.legend(table.make(RUN, [cell()])))
+    assert any("resolve 1 ms" in line for line in words.legend(exact))
+    assert not any("resolve 1 ms" in line for line in words.legend(table.make(RUN, [cell()])))
 
 
 def test_peaks_are_the_highest_of_each_round_and_have_a_spread_or_are_not_printed() -> None:

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from conftest import QUIET_TCP, closed_cell, open_cell, trend
-from nsb.analyse.validity import Observation, Stats, full_stations, judge
+from nsb.analyse.validity import Observation, full_stations, judge
+from nsb.records.cells import Stats
 
 
 def outcome(o: Observation, check: str) -> str:
@@ -157,26 +158,6 @@ def test_a_rate_that_a_shared_core_could_not_offer_is_not_the_databases_fault() 
 
 
 @pytest.mark.parametrize(
-    ("cpu_s", "again"),
-    [
-        ({"service": 4.0, "generator": 9.6}, True),
-        ({"service": 9.9, "generator": 9.5}, True),  # a capacity, by what k6 could fetch
-        ({"service": 9.9, "generator": 5.0}, False),
-        ({"service": 4.0, "generator": 4.0}, True),  # nobody was full: they waited for each other
-        ({"service": 4.0, "generator": 5.0, "database": 9.6}, False),
-        ({"service": 4.0, "generator": 3.0, "database": 6.6}, True),  # their core is full of both
-        ({"service": 4.0, "generator": 9.6, "foreign": 9.0}, False),  # invalid: tried once more by k6
-    ],
-)
-def test_a_cheaper_generator_is_asked_where_k6_or_nobody_is_full(cpu_s: dict[str, float], again: bool) -> None:
-    assert judge(closed_cell(80000, 64, 0.0, cpu_s=cpu_s)).may_be_more == again
-
-
-def test_an_open_cell_has_no_capacity_to_ask_for() -> None:
-    assert not judge(open_cell(cpu_s={"service": 1.95, "generator": 1.95})).may_be_more
-
-
-@pytest.mark.parametrize(
     ("changes", "limit"),
     [
         ({}, "loop"),
@@ -192,7 +173,6 @@ def test_a_loop_that_waits_for_statements_is_full_where_nobody_else_is(changes: 
     judgement = judge(closed_cell(80000, usual.pop("vus", 64), 0.0, **usual))
     assert judgement.limit == limit
     assert judgement.status == ("valid" if limit in ("loop", "cpu") else "censored")
-    assert judgement.may_be_more == (limit != "cpu")
 
 
 def test_nothing_full_makes_a_bound_without_a_name() -> None:
@@ -219,7 +199,6 @@ def test_one_loop_on_two_cores_is_full_when_it_uses_one(changes: dict[str, Any],
     assert judgement.limit == limit
     assert judgement.status == ("valid" if limit else "censored")
     assert [doubt for doubt in judgement.doubts if doubt.startswith("V6")] == doubts
-    assert judgement.may_be_more == (limit is None or "generator" in "".join(doubts))
 
 
 def test_a_blocked_loop_is_named_only_for_those_that_have_one() -> None:

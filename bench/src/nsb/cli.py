@@ -291,6 +291,28 @@ def compare(
     judging.compare_runs(a, b)
 
 
+@app.command("keep", rich_help_panel=READ)
+def keep(
+    run: Run,
+    name: Annotated[str | None, typer.Option(help="its folder below bench/results; default: <date>-<tier>")] = None,
+) -> None:
+    """A finished run into bench/results: its records, one archive of its raw summaries, and every output."""
+    from nsb.verbs import reading
+
+    reading.keep(run, name)
+
+
+@app.command("raw", rich_help_panel=READ)
+def raw(
+    run: Run,
+    member: Annotated[str | None, typer.Argument(help="k6/….json, as a cell's `raw` names it; without it their names")] = None,
+) -> None:
+    """One raw summary of a run as its generator wrote it, also from the archive of a kept run."""
+    from nsb.verbs import reading
+
+    reading.raw(run, member)
+
+
 @app.command("blog", rich_help_panel=READ)
 def blog(run: Run) -> None:
     """The blog data alone: blog.en.md, blog.ko.md and their charts."""
@@ -317,7 +339,7 @@ def show(part: Annotated[str, typer.Argument(help="main, settings, routes, waiti
 
 @app.command("schema", rich_help_panel=DEVELOP)
 def schema() -> None:
-    """The documented columns and fields of every output, into bench/schema/ (a test compares them)."""
+    """The documented columns and fields of every output, into bench/schema/ (ignored by git: they follow from the models)."""
     from nsb.verbs import sources
 
     sources.schemas()

@@ -14,8 +14,9 @@ from pathlib import Path
 from typing import cast
 
 from nsb import cli
+from nsb.analyse.cells import judged
 from nsb.conform import suite
-from nsb.measure import native, session
+from nsb.measure import native
 from nsb.measure.database import Counters, DatabaseError, Server
 from nsb.measure.host import placement
 from nsb.measure.interrupt import undisturbed
@@ -23,7 +24,8 @@ from nsb.measure.journal import Journal
 from nsb.measure.process import Process
 from nsb.measure.tools import Workshop
 from nsb.registry import plan as plans
-from nsb.registry.model import SCHEMA, Cell, Contender, Registry, Scenario, Service, Tier
+from nsb.registry.model import SCHEMA, Cell, Contender, OpenRate, Registry, Service, Tier
+from nsb.session import run as session
 
 HERE = Path(__file__).parent
 SLEEPS = [sys.executable, "-c", "import time; time.sleep(3600)"]
@@ -105,7 +107,7 @@ class Fakes:
             for name, fake in contenders.items()
         }
         loads = {
-            name: Scenario(id=name, why="", path=path, body="ok", model="open", rate=100, vus=10, headline="cpu")
+            name: OpenRate(shape="rate", id=name, why="", path=path, body="ok", rate=100, vus=10, headline="cpu")
             for name in (f"hello-{number}" for number in range(1, scenarios + 1))
         }
         tier = Tier(why="", rounds=rounds, warm_requests=4, warm_cap_s=10.0, settle_s=0.1, window_s=window_s, window_holds=1)
@@ -125,7 +127,7 @@ class Fakes:
         self.said = Said()
 
     def measure(self) -> None:
-        session.measure(self.plan, self.stage, self.journal, self.k6, None, {"schema": SCHEMA}, [], self.said)
+        session.measure(self.plan, self.stage, self.journal, self.k6, {"schema": SCHEMA}, [], self.said, judged)
 
     def close(self) -> None:
         for process in (self.database.process, self.upstream):

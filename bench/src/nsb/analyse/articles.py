@@ -1,4 +1,4 @@
-"""An article's figures beside those of a run that repeats its load (METHODOLOGY.md, Articles). Pure."""
+"""An article's figures beside those of a run that repeats its load (docs/claims.md, The articles' own loads). Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Claims judged by a run: what each rule of claims.toml means (METHODOLOGY.md, Claims). Pure.
+"""Claims judged by a run: what each rule of claims.toml means (docs/claims.md). Pure.
 
 Every rule comes down to comparisons that analyse/judge.py decides, or to facts that are exact: words of the cells, sizes of code,
 arithmetic. All that must hold together does so by one order: refuted where one part is, else not measured, else undecided, else supported.
@@ -16,11 +16,11 @@ from itertools import combinations
 from typing import Any, Literal, NamedTuple
 
 from nsb.analyse import dominance, judge
-from nsb.analyse.code import Code
 from nsb.analyse.judge import Unit
-from nsb.analyse.starts import Start
 from nsb.analyse.stats import contrast, estimate
 from nsb.analyse.table import latest
+from nsb.records.sources import Code
+from nsb.records.starts import Start
 from nsb.registry.claims import (
     ArithmeticRule,
     Aside,

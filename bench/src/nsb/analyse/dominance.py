@@ -1,4 +1,4 @@
-"""Who is better at what, who is better at nothing, and whether one contender is best at everything (METHODOLOGY.md, Claims). Pure.
+"""Who is better at what, who is better at nothing, and whether one contender is best at everything (docs/claims.md). Pure.
 
 Criteria. Of each scenario its headline (the capacity where the second generator measured), of an open scenario the CPU per request too; of
 the whole run the peaks of memory and threads, which are the highest of a round over the scenarios that both sides have in it, and the time
@@ -26,11 +26,11 @@ from itertools import combinations
 from typing import Any, Literal, NamedTuple
 
 from nsb.analyse import compare, judge
-from nsb.analyse.code import Code, Size
 from nsb.analyse.judge import LEAST_ROUNDS, Gate, Paired, Question, Unit
-from nsb.analyse.starts import Start
 from nsb.analyse.stats import contrast, estimate
 from nsb.analyse.table import latest
+from nsb.records.sources import Code, Size
+from nsb.records.starts import Start
 from nsb.registry.claims import Criterion, Dominance, Reason, Verdict
 from nsb.registry.model import METRIC_UNITS, Cell, Limit, Metric
 
@@ -69,7 +69,7 @@ class _Asked:
 
 
 def dominance(run: Mapping[str, Any], cells: Iterable[Cell], starts: Sequence[Start], code: Code | None) -> Dominance:
-    """Of all contenders of a run that have a column, without the loads that end: no verdict rests on those (METHODOLOGY.md, Articles).
+    """Of all contenders of a run that have a column, without the loads that end: no verdict rests on those (docs/claims.md).
     Start-up and code are criteria only where the run has records of them.
     """
     plan, whole = run["plan"], run["plan"].get("loads", {})

@@ -1,4 +1,4 @@
-"""The rule by which a comparison is decided (METHODOLOGY.md, Statistics). Pure."""
+"""The rule by which a comparison is decided (docs/method.md, Statistics). Pure."""
 
 from __future__ import annotations
 

@@ -62,7 +62,7 @@ def smallest_shift(s: float, rounds: int, comparisons: int = 1) -> float:
 
 
 def smallest_effect(s: float, rounds: int, comparisons: int = 1) -> float:
-    """The same as a ratio − 1, s being that of ln ratios (METHODOLOGY.md, Statistics)."""
+    """The same as a ratio − 1, s being that of ln ratios (docs/method.md, Statistics)."""
     return math.expm1(smallest_shift(s, rounds, comparisons))
 
 

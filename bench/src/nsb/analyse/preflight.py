@@ -10,13 +10,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from nsb.analyse.placement import listed
 from nsb.registry.model import Frozen
+from nsb.registry.placement import listed
 
 BACKLOG = 4096
 """The accept queue that the contract asks for where the kernel grants it (C62)."""
 FOREIGN_WARN, FOREIGN_REFUSE = 0.05, 0.10
-"""Share of the machine that others may use: as V7 of METHODOLOGY.md."""
+"""Share of the machine that others may use: as V7 of docs/method.md."""
 STEAL_WARN = 0.02
 LAG_MS = 5.0
 TRIES = 3
@@ -24,13 +24,6 @@ TRIES = 3
 BISECTIONS = 2
 LEAST_RATE, MOST_RATE = 10, 100_000
 """Where the search for the ceiling ends (/s)."""
-LISTEN_S, LISTEN_REHEARSAL_S = 5.0, 2.0
-"""How long the machine is listened to before a run, and before one of one round (s)."""
-PROBE_S = 4.0
-"""One probe from the start of k6 to its end (s)."""
-LADDER_PROBES = 7
-"""The first rate, three doublings, two bisection steps, one closed probe."""
-
 Level = Literal["ok", "warn", "refuse"]
 
 
@@ -48,11 +41,6 @@ def _finding(id_: str, level: Level, sentence: str, remedy: str, **inputs: float
     rounded = {k: round(v, 4) if isinstance(v, float) else v for k, v in inputs.items()}
     fine = level == "ok"
     return Finding(id=id_, level=level, sentence="" if fine else sentence, remedy="" if fine else remedy, inputs=rounded)
-
-
-def expected_s(rehearsal: bool) -> float:
-    """The announced length of the preflight (s)."""
-    return LISTEN_REHEARSAL_S + PROBE_S if rehearsal else LISTEN_S + LADDER_PROBES * PROBE_S
 
 
 @dataclass(frozen=True)

@@ -6,13 +6,11 @@ import math
 import statistics
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Literal, NamedTuple
 
-from pydantic import ConfigDict, Field
-
 from nsb.analyse.stats import estimate
-from nsb.registry.model import SCHEMA, Frozen, Tier, refuse_schema
+from nsb.records.starts import Sample, Start
+from nsb.registry.model import Frozen
 
 STRETCH_S = 3.0
 """CPU per request is judged over stretches of this length, one from each sample on: over 1 s it swings by a third on a busy machine (s)."""
@@ -23,66 +21,11 @@ INTERVAL_FROM = 5
 """From this many starts on an interval is shown, below the range."""
 
 
-class Sample(Frozen):
-    """One look at a service that is being warmed: since its exec (s), requests that it has answered (/stats), CPU of its processes (s)."""
-
-    at_s: float
-    requests: int
-    cpu_s: float
-
-
-class Start(Frozen):
-    """One line of starts.jsonl: one start of a contender. Times are seconds from exec; null is what was not reached."""
-
-    schema_: int = Field(default=SCHEMA, alias="schema")
-    round: int = Field(ge=1)
-    contender: str
-    started_at: str
-    failure: str | None = None
-    ready_s: float | None = None
-    """Until /readyz was 200."""
-    pool_s: float | None = None
-    """Until the declared pool was open."""
-    cpu_s: float | None = None
-    """CPU of all its processes until it was ready (s)."""
-    pss_mib: float | None = None
-    """Memory when it was ready."""
-    load_to_s: float | None = None
-    """When the load of the warm-up was over."""
-    warm_requests: int | None = None
-    """How many requests of the warm-up were answered as they must be; null in runs that warmed by the clock."""
-    warm_up: list[Sample] = Field(default_factory=list)
-
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, populate_by_name=True)
-
-    def line(self) -> str:
-        return self.model_dump_json(by_alias=True)
-
-
-def read_starts(lines: Iterable[bytes]) -> list[Start]:
-    """The lines of starts.jsonl, each with its end; a last one without (the machine died while it was written) is left out.
-
-    Raises ValueError for a line that is no record, or one of another schema.
-    """
-    starts: list[Start] = []
-    for number, text in enumerate(lines, 1):
-        if not text.endswith(b"\n"):
-            break
-        where = f"starts.jsonl, line {number},"
-        try:
-            start = Start.model_validate_json(text)
-        except ValueError:
-            raise ValueError(f"{where} is no record of a start") from None
-        refuse_schema(where, start.schema_)
-        starts.append(start)
-    return starts
-
-
-def cold(requests: int, tier: Tier) -> list[str]:
+def cold(requests: int, to_warm: int, cap_s: float) -> list[str]:
     """What every cell of a start says that was not warmed with as many requests as the others."""
-    if requests >= tier.warm_requests:
+    if requests >= to_warm:
         return []
-    wanted, cap = f"{tier.warm_requests:,}", f"{tier.warm_cap_s:.0f} s"
+    wanted, cap = f"{to_warm:,}", f"{cap_s:.0f} s"
     return [f"V8: warmed with {requests:,} requests, not {wanted}: the others were not answered as they must be, or not within {cap}"]
 
 
@@ -95,11 +38,6 @@ class Warmth:
 
     after_s: float | None
     reason: str | None
-
-
-def load_end(samples: Sequence[Sample]) -> float | None:
-    """When the last sample before the end of the load was taken: after it requests were still answered (s); None where none ever was."""
-    return next((before.at_s for before, after in reversed(list(pairwise(samples))) if after.requests > before.requests), None)
 
 
 def warmth(samples: Sequence[Sample], load_to_s: float) -> Warmth:

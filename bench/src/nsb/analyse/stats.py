@@ -70,7 +70,7 @@ def quantile(probability: float, df: float) -> float:
 
 
 def estimate(values: Sequence[float], level: float = 0.95) -> Estimate:
-    """Geometric mean of positive values with Student's t interval on their logarithms (METHODOLOGY.md, Statistics).
+    """Geometric mean of positive values with Student's t interval on their logarithms (docs/method.md, Statistics).
 
     Raises ValueError for no value, or one that is not positive.
     """

@@ -12,8 +12,9 @@ from nsb.analyse.doubts import doubtful
 from nsb.analyse.fairness import statements_per_request
 from nsb.analyse.growth import over_rounds
 from nsb.analyse.idle import Idle, idle
-from nsb.analyse.starts import Span, Start, Startup, span, summed
+from nsb.analyse.starts import Span, Startup, span, summed
 from nsb.analyse.stats import Estimate, estimate, spread_of_halves
+from nsb.records.starts import Start
 from nsb.registry.model import LATENCIES, Cell, Frozen, Headline, Limit, SecondFigure, Status
 
 T = TypeVar("T")

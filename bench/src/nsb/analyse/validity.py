@@ -1,4 +1,4 @@
-"""Is a cell's number worth anything, and what held it back? Checks V1 to V11 of METHODOLOGY.md. Pure.
+"""Is a cell's number worth anything, and what held it back? Checks V1 to V11 of docs/method.md. Pure.
 
 Symbols: n requests completed in the window W, X = n/W, R mean time of an iteration, N VUs, P the pool,
 hold the time a request must wait at the least.
@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from nsb.analyse.growth import Climb, climb
-from nsb.analyse.parse import Load
+from nsb.records.cells import Held, Stats
+from nsb.records.summary import Load
 from nsb.registry.model import Check, Limit, Model, Reading, Status
 
 FULL = 0.90
@@ -23,28 +24,6 @@ LOOPS_MORE = 0.05
 """Event loops may seem to use this share more CPU than they can: what is beyond was other threads' surely."""
 STATEMENTS = "statements per request"
 """By these words a reason of V9 says that there were too many or too few."""
-
-
-@dataclass(frozen=True)
-class Stats:
-    """One read-out of the service's /stats."""
-
-    requests_total: int
-    busy_seconds_total: float
-    in_flight: int
-
-
-@dataclass(frozen=True)
-class Held:
-    """What became of the connections that were held beside a load."""
-
-    opened: int
-    """Whose first event came."""
-    refused: int
-    ended: int
-    """By the service, before it was time."""
-    why: str
-    """The first refusal or end."""
 
 
 @dataclass(frozen=True)
@@ -110,17 +89,6 @@ class Judgement:
     status: Status
     limit: Limit | None
     checks: tuple[Check, ...]
-    generator_full: bool = False
-    nothing_full: bool = False
-    """Of a closed cell: no station was seen to be (V6)."""
-
-    @property
-    def may_be_more(self) -> bool:
-        """Whether a cheaper generator may come to more: in a closed cell it was the limit, or its cores were full of it and others, or it
-        was full beside the service's CPU, which is dearer where answers come one by one to a generator that is late; or nobody was full, so
-        that they waited for each other."""
-        late = self.generator_full and self.limit in ("generator", "database", "upstream", "cpu", "loop")
-        return self.status in ("valid", "censored") and (late or self.nothing_full)
 
     @property
     def reasons(self) -> list[str]:
@@ -150,8 +118,7 @@ def judge(o: Observation) -> Judgement:
         return Judgement("invalid", None, (check,))
     if o.ladder:
         return _judge_ladder(o, o.load)
-    seen = full_stations(o, o.load)
-    full = seen or _by_elimination(o)
+    full = full_stations(o, o.load) or _by_elimination(o)
     checks = [
         errors(o, o.load),
         offered(o, o.load, full),
@@ -168,9 +135,7 @@ def judge(o: Observation) -> Judgement:
     ]
     sustained = not any(check.id == "V2" and check.outcome == "censored" for check in checks)
     limits = [station for station in full if station != "offered" or sustained]
-    full_alone = [role for role in ("database", "upstream") if _use(o, role) >= FULL]
-    full_of_users = o.model == "closed" and "generator" in full and limits[0] not in full_alone
-    return Judgement(_status(checks), limits[0] if limits else None, tuple(checks), full_of_users, o.model == "closed" and not seen)
+    return Judgement(_status(checks), limits[0] if limits else None, tuple(checks))
 
 
 def _status(checks: list[Check]) -> Status:

@@ -1,10 +1,10 @@
 """The conformance suite: every rule of CONTRACT.md against a running service.
 
-`bed` the words, `wire` HTTP by hand, `kernel` what the kernel knows, `neighbours` the stand-ins, `exchanges` the table of
-requests and answers, `suite` how rules are run, `rules_*` the rules.
+`bed`: types. `wire`: an HTTP client that sends exact bytes. `kernel`: facts from the kernel. `neighbours`: test doubles of database
+and upstream. `exchanges`: the table of requests and answers. `suite`: how rules are run. `rules_*`: the rules.
 
-Not seen from outside, and left to each service's own tests: the default of WORKERS (C50), the port that DATABASE_URL may leave
-out (C50), idle and life limits as long as a run (C60, C62, C63: told by /runtime), how long a stream may last (C62).
+Not visible from outside, so each service's own tests check it: the default of WORKERS (C50), the port that DATABASE_URL may leave
+out (C50), idle and lifetime limits as long as a run (C60, C62, C63: reported by /runtime), how long a stream may last (C62).
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from nsb.conform.bed import Bed, Database, Launch, LaunchFailed, Outcome, Runnin
 from nsb.conform.exchanges import Answer, answers, differences
 from nsb.conform.suite import RULES, beyond_reach, check
 
-# Rules register themselves when they are read: within a stage they run in the order of these lines.
+# Importing a module registers its rules: within a stage they run in the order of these lines.
 from nsb.conform import rules_equal  # isort: skip
 from nsb.conform import rules_answers  # isort: skip
 from nsb.conform import rules_meaning  # isort: skip

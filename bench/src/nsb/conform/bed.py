@@ -1,4 +1,4 @@
-"""What a rule stands on and what it leaves behind: the words of the conformance suite, without any effect."""
+"""What a rule needs and what it returns: the types of the conformance suite, without any effect."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class LaunchFailed(Exception):
 class Launch(Protocol):
     """Starts the contender on a fresh port; called from several threads at once.
 
-    `environment` goes over the standard settings. `ready` waits for /readyz, else for /healthz. Raises LaunchFailed.
+    `environment` overrides the standard settings. `ready` waits for /readyz, else for /healthz. Raises LaunchFailed.
     """
 
     def __call__(self, environment: Mapping[str, str], ready: bool = True) -> Running: ...
@@ -66,7 +66,7 @@ class Database(Protocol):
 
 @dataclass(frozen=True)
 class Bed:
-    """What the rules stand on: one contender and its neighbours."""
+    """What the rules need: one contender with its database and upstream."""
 
     launch: Launch
     database: Database
@@ -79,7 +79,7 @@ class Bed:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of one rule; `detail` says what was expected and what came."""
+    """The result of one rule; `detail` says what was expected and what was found."""
 
     rule: str
     title: str

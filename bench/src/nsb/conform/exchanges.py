@@ -1,5 +1,5 @@
-"""The contract as a table: a request, and the one answer to it. Asked of one service it is conformance (C1–C36);
-asked of all of them it is the differential check."""
+"""The contract as a table of requests, each with its only right answer. One service is checked against the table (C1–C36);
+all services are checked against each other (differential check)."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def problem(status: int, detail: str, allow: str | None = None) -> Answer:
 
 
 def created(name: str) -> Answer:
-    """C10, as every service must write it: compact, nothing escaped that JSON does not demand."""
+    """C10, as every service must write it: compact, with no escape that JSON does not require."""
     body = f'{{"id":{{id}},"name":{json.dumps(name, ensure_ascii=False)}}}'
     return Answer(201, body, JSON, len(body.encode()), location="/books/{id}")
 
@@ -95,7 +95,7 @@ def whole(name: str, most: int, least: int = 0) -> Answer:
 
 
 def headless(answer: Answer) -> Answer:
-    """The same as an answer to HEAD."""
+    """The same answer to a HEAD request."""
     return replace(answer, body="")
 
 
@@ -145,7 +145,7 @@ def xorshift(rounds: int) -> int:
 
 
 def exchanges() -> list[Exchange]:
-    """Every request that has one answer while database and upstream are there; none takes longer than a second."""
+    """Every request that has one right answer while database and upstream are available; none takes longer than a second."""
     table = [*_plain(), *_paths(), *_methods(), *_parameters(), *_bodies()]
     twice = [title for title, number in Counter(exchange.title for exchange in table).items() if number > 1]
     assert not twice, f"exchanges with one title: {twice}"
@@ -153,7 +153,7 @@ def exchanges() -> list[Exchange]:
 
 
 def concerns(target: str, endpoints: Collection[str]) -> bool:
-    """Whether a service that answers these endpoints of the contract must answer this as the contract says: also what is none of them."""
+    """Whether the contract says how a service with these endpoints answers this target. True for unknown paths too."""
     return endpoint(target) in endpoints or endpoint(target) not in (*ENDPOINTS, *EXTRAS)
 
 
@@ -233,7 +233,7 @@ def _paths() -> Iterator[Exchange]:
     for target in targets:
         yield _get("C20", target, missing)
     yield _get("C20", "/hello?", HELLO)
-    # C30 checks 404 first: whatever the method and the body
+    # C30: 404 comes first, for every method and body
     for method in ("POST", "PUT", "DELETE", "OPTIONS"):
         yield Exchange("C31", f"{method} /nothing", Request(method, "/nothing", body=b""), missing)
     yield Exchange("C31", "HEAD /nothing", Request("HEAD", "/nothing"), headless(missing))
@@ -263,7 +263,7 @@ def _methods() -> Iterator[Exchange]:
     for method in ("GET", "PUT", "PATCH", "DELETE", "OPTIONS"):
         yield Exchange("C21", f"{method} /books", Request(method, "/books"), refused)
     yield Exchange("C21", "HEAD /books", Request("HEAD", "/books"), headless(refused))
-    # C32 before C35 and C33: a method that is not allowed is said first
+    # C32 before C35 and C33: 405 comes before errors of parameters and body
     refused = problem(405, "the method is not allowed here", "GET, HEAD")
     yield Exchange("C32", "POST /sleep?ms=x", Request("POST", "/sleep?ms=x", body=b""), refused)
     yield Exchange("C32", "POST /events?interval_ms=x", Request("POST", "/events?interval_ms=x", body=b""), refused)
@@ -276,7 +276,7 @@ def _missing_book(number: int) -> Answer:
     return problem(404, f"book {number} does not exist")
 
 
-# What is not a whole number of C22: signs, zeros before, spaces, other scripts' digits, what some parsers take besides.
+# No whole numbers by C22: signs, leading zeros, spaces, digits of other scripts, and what some parsers accept.
 NOT_WHOLE: Final = (
     "", "-1", "-0", "%2B1", "+1", "01", "00", "%201", "1%20", "1+", "1%0A", "1%00", "1.0", "1.", ".5", "1e3", "1E0",
     "0x10",
@@ -330,7 +330,7 @@ def _parameters() -> Iterator[Exchange]:
     for word in ("", "Lock", "lock%20", "monitor", "1", "synchronized,lock", "lock&how=native"):
         yield _get("C22", f"/pin?ms=0&how={word}", WRONG_HOW)
     yield _get("C22", "/pin?ms=0", WRONG_HOW)
-    # of several mistakes the first in the table's order is named, whatever the order in the request
+    # of several mistakes the first by the table's order is reported, whatever the order in the request
     yield _get("C22", "/fanout", whole("calls", MOST_CALLS, 1))
     yield _get("C22", "/fanout?mode=x&ms=x&calls=x", whole("calls", MOST_CALLS, 1))
     yield _get("C22", "/fanout?mode=x&ms=x&calls=1", whole("ms", MOST_MS))
@@ -345,7 +345,7 @@ def _parameters() -> Iterator[Exchange]:
 
 
 def _bounds() -> Iterator[Exchange]:
-    """The largest values that are allowed and quick enough to be waited for; the others are seen in flight (C22)."""
+    """The largest allowed values that are quick enough to wait for; the others are checked while in flight (C22)."""
     wanted = ok(f'{{"calls":{MOST_CALLS},"mode":"sequential","completed":{MOST_CALLS}}}')
     yield _get("C22", f"/fanout?calls={MOST_CALLS}&ms=0&mode=sequential", wanted)
     for offload in ("false", "true"):
@@ -367,7 +367,7 @@ def _named(name: str) -> bytes:
 
 
 def padded(length: int) -> bytes:
-    """A good body of exactly this many bytes."""
+    """A valid body of exactly this many bytes."""
     body = b'{"name":"padded"}'
     return body + b" " * (length - len(body))
 
@@ -505,7 +505,7 @@ def _names() -> Iterator[Exchange]:
 
 
 def answers(base_url: str, endpoints: Collection[str] = ENDPOINTS) -> dict[str, Answer]:
-    """What this service answers to every request of the table that concerns it, by the exchange's title; 0 stands for no answer."""
+    """The answers of this service to all requests of the table that apply to it, by the exchange's title; 0 means no answer."""
     return {one.title: _answer(base_url, one.request) for one in exchanges() if concerns(one.request.target, endpoints)}
 
 
@@ -517,7 +517,7 @@ def _answer(base_url: str, request: Request) -> Answer:
 
 
 def differences(by_contender: Mapping[str, Mapping[str, Answer]]) -> list[Outcome]:
-    """One outcome per request: passed where every contender that was asked gave the same answer."""
+    """One outcome per request: passed if all contenders that were asked gave the same answer."""
     outcomes = []
     for exchange in exchanges():
         groups: dict[Answer, list[str]] = {}

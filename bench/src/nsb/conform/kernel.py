@@ -1,4 +1,4 @@
-"""What the kernel knows of a service's sockets. Linux only: the caller hears None where the kernel does not say."""
+"""Facts about a service's sockets from the kernel. Linux only; None where the kernel does not report them."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ PIDFD_GETFD = 438  # the same number on every architecture of Linux
 
 def backlogs(port: int) -> list[int] | None:
     """The accept queue's length of every socket that listens on this port (several with SO_REUSEPORT)."""
-    # of a listening socket wqueue is the longest queue that it allows
+    # for a listening socket, wqueue is the longest queue that it allows
     return _write_queues(port, TCP_LISTEN_MASK) or None
 
 
 def established(port: int) -> int | None:
-    """Connections that the server on this port has, those it has not accepted yet among them; None where the kernel does not say."""
+    """Connections of the server on this port, including those not accepted yet; None where the kernel does not report them."""
     found = _write_queues(port, TCP_ESTABLISHED_MASK)
     return None if found is None else len(found)
 
 
 def _write_queues(port: int, states: int) -> list[int] | None:
-    """inet_diag's wqueue of every socket in one of the states whose own port this is; None where the kernel does not say."""
+    """inet_diag's wqueue of every socket in one of the states with this local port; None where the kernel does not report it."""
     found: list[int] = []
     try:
         with socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, NETLINK_SOCK_DIAG) as netlink:
@@ -71,12 +71,12 @@ def _dump(netlink: socket.socket, family: int, states: int, port: int) -> list[i
 
 
 def most_backlog() -> int:
-    """net.core.somaxconn: the kernel cuts every backlog down to it."""
+    """net.core.somaxconn: the kernel limits every backlog to it."""
     return int(Path("/proc/sys/net/core/somaxconn").read_text())
 
 
 def family_of(pid: int) -> list[psutil.Process]:
-    """The process and its descendants that live now."""
+    """The process and its descendants that are alive now."""
     try:
         process = psutil.Process(pid)
         return [process, *process.children(recursive=True)]
@@ -85,7 +85,7 @@ def family_of(pid: int) -> list[psutil.Process]:
 
 
 def open_files(pid: int) -> int | None:
-    """How many files the process may have open (soft limit): from /proc, which shows other users' processes too, in containers as well."""
+    """How many files the process may have open (soft limit), from /proc: readable for other users' processes and for containers too."""
     try:
         lines = Path(f"/proc/{pid}/limits").read_text().splitlines()
     except OSError:
@@ -113,7 +113,7 @@ def _no_delay_of(pid: int, number: int) -> bool | None:
         copy = libc.syscall(PIDFD_GETFD, process, number, 0)
     finally:
         os.close(process)
-    if copy < 0:  # the kernel allows it to a parent or to root, containers often to nobody
+    if copy < 0:  # allowed to a parent or to root; in containers often not at all
         return None
     with socket.socket(fileno=copy) as end:
         return end.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY) != 0

@@ -1,4 +1,4 @@
-"""The neighbours as the rules need them: a look into the database, and stand-ins that can be away, mute or wrong."""
+"""Database and upstream for the rules: a view into the database, and test doubles that can be unreachable, silent or wrong."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from urllib.parse import quote, unquote, urlsplit, urlunsplit
 
 import pymysql
 
-LATE_S = 6.0  # of an upstream: well beyond the UPSTREAM_TIMEOUT_MS of the rules
-# What one look at the counters itself adds to them.
+LATE_S = 6.0  # delay of an upstream: well beyond the UPSTREAM_TIMEOUT_MS of the rules
+# What reading the counters once adds to them.
 LOOK = Counter({"Com_show_status": 1, "Questions": 1})
 
 
 class Peek:
-    """A connection of our own to the database, as the contender's user; it counts as one of that user's connections."""
+    """The suite's own connection to the database, as the contender's user; it counts as one of that user's connections."""
 
     def __init__(self, url: str) -> None:
         parts = urlsplit(url)
@@ -46,7 +46,7 @@ class Peek:
             return list(cursor.fetchall())
 
     def saw(self, action: Callable[[], object]) -> Counter[str]:
-        """What the server counted while the action ran: Questions and every Com_ that moved, our own look apart."""
+        """What the server counted while the action ran: Questions and every Com_ that changed, without this reading itself."""
         before = self._status()
         action()
         moved = self._status()
@@ -59,7 +59,7 @@ class Peek:
         return Counter({str(name): int(value) for name, value in found if str(value).isdigit()})
 
     def connection_ids(self) -> set[int]:
-        """The ids of this user's connections, our own apart."""
+        """The ids of this user's connections, without this one."""
         found = self.rows("SELECT id FROM information_schema.processlist WHERE id <> CONNECTION_ID()")
         return {int(number) for (number,) in found}
 
@@ -73,7 +73,7 @@ class Peek:
 
 
 def moved_to(url: str, port: int, database: str | None = None) -> str:
-    """The same database URL at another port of this machine, every letter of user and password percent-encoded."""
+    """The same database URL at another port of this machine, with every byte of user and password percent-encoded."""
     parts = urlsplit(url)
     user, password = ("".join(f"%{byte:02X}" for byte in unquote(word or "").encode()) for word in (parts.username, parts.password))
     path = parts.path if database is None else "/" + quote(database)
@@ -81,7 +81,7 @@ def moved_to(url: str, port: int, database: str | None = None) -> str:
 
 
 class Forwarder:
-    """A way to the database that can be away (connections are refused), open, or mute (accepted, then silence)."""
+    """A proxy to the database that can be away (connections are refused), open, or mute (accepted, but never answered)."""
 
     def __init__(self, host: str, port: int) -> None:
         self._towards = (host, port)
@@ -99,12 +99,12 @@ class Forwarder:
             threading.Thread(target=self._accept, args=(self._door,), daemon=True).start()
 
     def mute(self) -> None:
-        """Lets new ones in and says nothing on any connection."""
+        """Accepts new connections and sends nothing on any connection."""
         self._mute = True
 
     def away(self) -> None:
-        """Refuses new connections and breaks those there are."""
-        # The thread that accepts holds the socket: only shutdown wakes it.
+        """Refuses new connections and breaks the existing ones."""
+        # The accepting thread uses the socket: only shutdown ends its accept().
         with suppress(OSError):
             self._door.shutdown(socket.SHUT_RDWR)
         self._door.close()
@@ -185,7 +185,7 @@ class WrongUpstream(ThreadingHTTPServer):
         return f"http://127.0.0.1:{self.server_address[1]}"
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """A client that leaves is no error here."""
+        """A client that disconnects is no error here."""
 
     def close(self) -> None:
         self.goodbye.set()

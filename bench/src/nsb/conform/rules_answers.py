@@ -37,12 +37,12 @@ TABLE_TITLES: Final = {
     "C22": "parameters: once, whole, within bounds",
     "C23": "bodies: media type, size, JSON, object",
     "C24": "426 without an upgrade",
-    "C31": "404 before all else",
-    "C32": "405 before what is wrong besides",
+    "C31": "404 before every other error",
+    "C32": "405 before errors of parameters and body",
     "C33": "415 before 413, 400 and 422",
     "C34": "413, chunked too",
     "C35": "400: not JSON, not UTF-8",
-    "C36": "422: no good name",
+    "C36": "422: the name is wrong",
 }
 RUNTIME_KEYS: Final = (
     "runtime", "runtime_version", "framework", "framework_version", "server", "driver", "driver_version",
@@ -55,7 +55,7 @@ SETTING_KEYS: Final = (
     "upstream_max_connections", "upstream_idle_s", "offload", "heap_max_mib", "gc",
 )  # fmt: skip
 STATS_KEYS: Final = ("requests_total", "busy_seconds_total", "in_flight", "pool_in_use", "pool_waiting")
-MOST_SILENCES: Final = 3  # requests without an answer, each after some seconds: enough is seen
+MOST_SILENCES: Final = 3  # requests without an answer, each costs some seconds: then the check ends
 MOST_ROUNDS_RESULT: Final = 3_882_214_040  # xorshift(10_000_000), which takes Python some seconds
 
 
@@ -154,13 +154,13 @@ def stats_shape(stand: Stand, case: Case) -> None:
 def compact(stand: Stand, case: Case) -> None:
     for target in ("/runtime", "/stats"):
         text = stand.ask(target).text
-        outside = "".join(text.split('"')[::2])  # names hold no quotes, so every second piece is outside of strings
+        outside = "".join(text.split('"')[::2])  # no string holds a quote, so every second piece is outside of strings
         case.holds(not any(letter.isspace() for letter in outside), target, text, "no white space between tokens")
 
 
 @rule("C7", "now has six digits each time", needs=["/sleep-query"])
 def six_digits(stand: Stand, case: Case) -> None:
-    # A driver that drops zeros at the end does so in one of ten answers.
+    # A driver that drops trailing zeros does so in one of ten answers.
     wrong = []
     with Connection(stand.url) as connection:
         for _ in range(60):
@@ -170,7 +170,7 @@ def six_digits(stand: Stand, case: Case) -> None:
     case.equal("answers of 60 without six digits", wrong, [])
 
 
-@rule("C10", "a new book is there at its Location", needs=["/books"])
+@rule("C10", "a new book can be read at its Location", needs=["/books"])
 def new_book(stand: Stand, case: Case) -> None:
     for name in NAMES:
         text = created(name).body
@@ -210,7 +210,7 @@ def _headers(head: bytes, apart: set[str]) -> list[str]:
     return [status, *sorted(line.lower() for line in lines if line.split(":")[0].lower() not in apart)]
 
 
-@rule("C23", "a connection serves on after a body, or is said to close", needs=["/books"])
+@rule("C23", "after a body the connection stays usable, or the answer says that it closes", needs=["/books"])
 def after_a_body(stand: Stand, case: Case) -> None:
     connection = Connection(stand.url)
     try:
@@ -225,7 +225,7 @@ def after_a_body(stand: Stand, case: Case) -> None:
         connection.close()
 
 
-@rule("C30", "what is not HTTP is no error of the service, and it lives on")
+@rule("C30", "malformed HTTP gives no 5xx, and the service continues")
 def malformed(stand: Stand, case: Case) -> None:
     broken = (
         b"GET /hello\r\n\r\n",

@@ -1,4 +1,4 @@
-"""C50, C60–C66: what must be equal for a ranking to mean something, as service, database and kernel tell it."""
+"""C50, C60–C66: what must be equal in all services for a fair comparison, as service, database and kernel report it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from nsb.registry.model import HEAP_MIB
 
 DAY_S: Final = 86_400
 LEAST_UPSTREAM_CONNECTIONS: Final = 1_000
-DESCRIPTORS_APART: Final = 1_000  # C62: what a service may need beside its clients
+DESCRIPTORS_APART: Final = 1_000  # C62: file descriptors that a service may need besides those of its clients
 MANY_REQUESTS: Final = 200  # on one connection: well beyond 100, where some servers close
 MANY_CONNECTIONS: Final = 500
 MANY_CALLS: Final = 200
@@ -69,12 +69,12 @@ def statements(stand: Stand, case: Case) -> None:
         saw = _saw_when_warm(stand, request, wanted)
         case.equal(f"{requests} times {name} ({declared})", dict(saw), dict(wanted))
         if saw != wanted:
-            return  # the others would say the same, each after some seconds
+            return  # the others would fail in the same way, each after some seconds
 
 
 def _saw_when_warm(stand: Stand, request: Request, wanted: Counter[str]) -> Counter[str]:
-    """Each connection prepares a statement at its first use, and nobody says which connection a request gets: warm is
-    when three bursts go by without a preparation."""
+    """Each connection prepares a statement at its first use, and a request gets any connection. The pool counts as warm
+    when three bursts caused no preparation."""
 
     def bursts() -> None:
         for _ in range(3):
@@ -182,12 +182,12 @@ def outgoing(stand: Stand, case: Case) -> None:
         stand.ask(target.replace("1200", "100"))
     after = towards()
     case.equal("connections closed since", len(before - after), 0)
-    # a burst may fall to another worker, which has connections of its own
+    # another worker, with connections of its own, may serve a burst
     most = MANY_CALLS * stand.bed.workers + len(before) - MANY_CALLS
     case.holds(len(after) <= most, "connections after two more bursts", len(after), f"at most {most}")
 
 
-@rule("C64", "workers are those asked for")
+@rule("C64", "as many workers as asked for")
 def workers(stand: Stand, case: Case) -> None:
     case.equal("workers", stand.runtime()["workers"], stand.bed.workers)
 
@@ -203,7 +203,7 @@ def nothing_cached(stand: Stand, case: Case) -> None:
         saw = until(lambda: peek.saw(twice), lambda seen: seen["Questions"] == 2, 2)
     case.equal("statements of the same book twice", saw["Com_select"], 2)
     for name in ("first", "second"):
-        stand.bed.database.reset_books()  # behind the service's back: the next id is 10001 again
+        stand.bed.database.reset_books()  # without the service's knowledge: the next id is 10001 again
         made = stand.ask(post_json("/books", f'{{"name":"{name}"}}'.encode()))
         location = made.header("location") or "/nowhere"
         case.equal("a book whose row was made again", stand.ask(location).body, made.body)
@@ -218,7 +218,7 @@ def nothing_cached(stand: Stand, case: Case) -> None:
     case.equal("times told by five sleep-query", len(times), 5)
 
 
-@rule("C66", "one heap and one collector for all that name them")
+@rule("C66", "heap and collector, where the runtime reports them")
 def heap(stand: Stand, case: Case) -> None:
     settings = stand.runtime()["settings"]
     gc, heap_mib = settings["gc"], settings["heap_max_mib"]

@@ -1,4 +1,4 @@
-"""C2, C37–C39, C43: neighbours that are away, late or wrong, and the service that lives on and recovers."""
+"""C2, C37–C39, C43: database or upstream unreachable, late or wrong; the service keeps running and recovers."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from nsb.conform.neighbours import Forwarder, WrongUpstream
 from nsb.conform.suite import EARLY_S, Case, Stage, Stand, rule, until
 from nsb.conform.wire import Flight, Request, get, post_json
 
-READY_WITHIN_S: Final = 3.0  # the contract gives 2 s (C2); the rest is the machine's
+READY_WITHIN_S: Final = 3.0  # the contract allows 2 s (C2); the rest is for a busy machine
 BACK_WITHIN_S: Final = 15.0
 NO_DATABASE: Final = problem(503, "the database did not answer")
 NO_UPSTREAM: Final = problem(502, "the upstream did not answer")
@@ -42,7 +42,7 @@ def _alive_not_ready(stand: Stand, case: Case, when: str) -> None:
     case.holds(ready.elapsed_s <= READY_WITHIN_S, f"/readyz {when}", f"after {ready.elapsed_s:.1f} s", "within 2 s")
 
 
-@rule("C43", "starts without its neighbours", Stage.AWAY)
+@rule("C43", "starts without database and upstream", Stage.AWAY)
 def starts_alone(stand: Stand, case: Case) -> None:
     _alive_not_ready(stand, case, "before the database is there")
     case.equal("hello", stand.ask("/hello").text, "hello")
@@ -60,7 +60,7 @@ def other_settings(stand: Stand, case: Case) -> None:
 
 @rule("C38", "503 while the database is away", Stage.AWAY, needs=["/books", "/sleep-query", "/slow-query"])
 def database_away(stand: Stand, case: Case) -> None:
-    # all at once: each may wait as long as for a connection
+    # all at once, because each may wait as long as for a connection
     for request, reply in zip(QUERIES, Flight(stand.url, QUERIES).land(), strict=True):
         case.equal(f"{request.method} {request.target}", answer_of(reply), NO_DATABASE)
     missing = answer_of(stand.ask(post_json("/books", b"[]")))
@@ -96,7 +96,7 @@ def _fanout(stand: Stand, calls: int, mode: str = "concurrent") -> Answer:
     return answer_of(stand.ask(f"/fanout?calls={calls}&ms=1&mode={mode}"))
 
 
-@rule("C43", "is ready when the database comes", Stage.AWAY, needs=["/readyz", "/books"])
+@rule("C43", "becomes ready when the database is available", Stage.AWAY, needs=["/readyz", "/books"])
 def comes(stand: Stand, case: Case) -> None:
     _forwarder(stand).open()
     _ready_again(stand, case)
@@ -112,7 +112,7 @@ def _ready_again(stand: Stand, case: Case) -> None:
 
 
 def _connections_after(stand: Stand, queries: int) -> int:
-    """What the database counts after so many queries at once; some may wait for longer than they may."""
+    """What the database counts after so many queries at once. Some of them may reach the limit on waiting."""
     stand.fly(*["/slow-query?ms=100"] * queries).land()
     return stand.connections()
 
@@ -123,8 +123,8 @@ def acquire_limit(stand: Stand, case: Case) -> None:
     _ready_again(stand, case)
     if case.findings:
         return
-    enough = 8 * stand.pool_size  # so that no worker's part of the pool stays free
-    # The pool fills after the database came, in the background or when it is asked, on a busy machine for longer than a request waits.
+    enough = 8 * stand.pool_size  # enough that every worker's part of the pool is in use
+    # When the database is back, the pool fills in the background or on demand; on a busy machine that takes longer than a request waits.
     there = until(lambda: _connections_after(stand, enough), lambda seen: seen >= stand.pool_size, BACK_WITHIN_S)
     case.least("connections after many queries at once", there, stand.pool_size)
     before = stand.quiet()
@@ -148,7 +148,7 @@ def acquire_limit(stand: Stand, case: Case) -> None:
     case.equal("requests_total", after["requests_total"], wanted)
 
 
-@rule("C2", "503 within 2 s when the database falls silent", Stage.AWAY, needs=["/readyz", "/books"])
+@rule("C2", "503 within 2 s when the database stops answering", Stage.AWAY, needs=["/readyz", "/books"])
 def database_mute(stand: Stand, case: Case) -> None:
     _forwarder(stand).open()
     _ready_again(stand, case)
@@ -164,7 +164,7 @@ def comes_back(stand: Stand, case: Case) -> None:
     _ready_again(stand, case)
     if case.findings:
         return
-    # every connection there is works again, or is replaced
+    # every connection works again or has been replaced
     replies = until(lambda: stand.fly(*["/books/1"] * 20).land(), lambda seen: {one.status for one in seen} == {200}, BACK_WITHIN_S)
     case.equal("answers when the database is back", Counter(reply.status for reply in replies), {200: 20})
 
@@ -181,9 +181,9 @@ def defaults(stand: Stand, case: Case) -> None:
     case.holds(settings["server_threads"] in (None, 200), "server_threads", settings["server_threads"], "200 or null")
 
 
-@rule("C39", "500 for what nobody foresaw, its cause on stderr alone", Stage.DEFAULTS, needs=["/books"])
+@rule("C39", "500 for an unexpected error, its cause on stderr alone", Stage.DEFAULTS, needs=["/books"])
 def internal_error(stand: Stand, case: Case) -> None:
-    # information_schema has no table books and lets nobody write
+    # information_schema has no table books and is read-only
     for request in (get("/books/1"), post_json("/books", b'{"name":"x"}'), Request("HEAD", "/books/1")):
         got = answer_of(stand.ask(request))
         wanted = INTERNAL if request.method != "HEAD" else Answer(500, "", INTERNAL.content_type, INTERNAL.content_length)

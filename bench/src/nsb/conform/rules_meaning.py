@@ -1,4 +1,4 @@
-"""C1–C17, C40: the answers mean what they say. Bounds on time are lower ones, all else is orders and counts."""
+"""C1–C17, C40: the answers are true. Times are checked against lower bounds; everything else is checked by order and count."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from nsb.conform.exchanges import HOWS
 from nsb.conform.suite import EARLY_S, Case, Stand, holds_for, rounds_of, rule, until
 from nsb.conform.wire import Connection, Flight, Request, get, post_json
 
-LEAVING_S: Final = 3.0  # "waiting stops" when the client leaves: soon, and long before the 10 s that it asked for
+LEAVING_S: Final = 3.0  # C40: waiting stops soon after the client leaves, long before the 10 s that it asked for
 LONG_MS: Final = 10_000
-SETTLED_S: Final = 4.0  # after which a pool is open and each of its connections has prepared what it needs
+SETTLED_S: Final = 4.0  # until then the pool is open and every connection has prepared its statements
 
 
 @rule("C1", "touches neither database nor upstream")
 def alive_alone(stand: Stand, case: Case) -> None:
     calls = stand.upstream("/stats")["calls_total"]
     with stand.peek() as peek:
-        # the pool may still be opening connections, each with statements of its own: one quiet look is enough
+        # the pool may still be opening connections, which send statements: one reading without statements is enough
         saw = until(lambda: peek.saw(_times(stand, "/healthz", 10)), lambda seen: not seen, SETTLED_S)
         case.equal("statements of 10 requests", dict(saw), {})
     case.equal("calls of the upstream", stand.upstream("/stats")["calls_total"], calls)
@@ -45,7 +45,7 @@ def ready_asks(stand: Stand, case: Case) -> None:
     case.holds(saw in (text, prepared), "statements of 10 requests", dict(saw), f"{dict(text)}, or prepared")
 
 
-@rule("C4", "counts what ends, errors too, and neither C1–C4 nor C17")
+@rule("C4", "counts every ended request, errors too, but not C1–C4 and C17")
 def stats_count(stand: Stand, case: Case) -> None:
     before = stand.quiet()
     counted: list[Request | str] = ["/hello", "/nothing", "/sleep?ms=x", "/sleep?ms=0", "/books/1", "/books/x"]
@@ -62,7 +62,7 @@ def stats_count(stand: Stand, case: Case) -> None:
     case.equal("in_flight when nothing is", after["in_flight"], 0)
 
 
-@rule("C4", "in_flight and busy_seconds_total are those of the requests", needs=["/sleep"])
+@rule("C4", "in_flight and busy_seconds_total match the requests", needs=["/sleep"])
 def stats_busy(stand: Stand, case: Case) -> None:
     before = stand.quiet()
     at_once, ms = 20, 500
@@ -76,15 +76,15 @@ def stats_busy(stand: Stand, case: Case) -> None:
     case.equal("growth of requests_total", after["requests_total"] - before["requests_total"], at_once)
     grown = after["busy_seconds_total"] - before["busy_seconds_total"]
     case.least("growth of busy_seconds_total", grown, at_once * (ms / 1000 - EARLY_S))
-    # the client saw each request for longer than the application did
+    # a request lasts longer for the client than for the application
     case.holds(grown <= took + 0.1, "growth of busy_seconds_total", f"{grown:.3f}", f"at most {took:.3f}, as the client saw it")
 
 
-@rule("C6", "really waits, and as many as there are at once", needs=["/sleep"])
+@rule("C6", "really waits, with many requests at once", needs=["/sleep"])
 def sleeps(stand: Stand, case: Case) -> None:
     for ms in (1, 50, 300):
         case.least(f"seconds of ms={ms}", stand.ask(f"/sleep?ms={ms}").elapsed_s, ms / 1000 - EARLY_S)
-    # one waits long, another begun later is answered before it
+    # a short wait that begins later ends before a long one
     long = stand.fly("/sleep?ms=1500")
     until(stand.stats, lambda stats: stats["in_flight"] >= 1, 5)
     with Connection(stand.url) as connection:
@@ -94,7 +94,7 @@ def sleeps(stand: Stand, case: Case) -> None:
     case.least("seconds of the long one", late.elapsed_s, 1.5 - EARLY_S)
 
 
-@rule("C7", "waits, then asks for the time", needs=["/sleep-query"])
+@rule("C7", "waits, then queries the time", needs=["/sleep-query"])
 def sleeps_then_queries(stand: Stand, case: Case) -> None:
     first, second = stand.ask("/sleep-query?ms=0"), stand.ask("/sleep-query?ms=400")
     case.least("seconds of ms=400", second.elapsed_s, 0.4 - EARLY_S)
@@ -117,7 +117,7 @@ def sleep_holds_nothing(stand: Stand, case: Case) -> None:
 def pool_is_the_cap(stand: Stand, case: Case) -> None:
     case.least("seconds of ms=300", stand.ask("/slow-query?ms=300").elapsed_s, 0.3 - EARLY_S)
     stand.quiet()
-    # Requests are spread over workers by the kernel: where a worker got too few, its part of the pool stays idle.
+    # The kernel distributes requests over workers: if a worker gets too few, its part of the pool stays idle.
     for factor in (2, 6, 12):
         at_once, ms = factor * stand.pool_size, 600
         flight = stand.fly(*[f"/slow-query?ms={ms}"] * at_once)
@@ -170,7 +170,7 @@ def fans_out(stand: Stand, case: Case) -> None:
         case.least(f"{mode}: seconds", reply.elapsed_s, in_a_row * (ms / 1000 - EARLY_S))
 
 
-@rule("C13", "really blocks; offloaded, it holds up nobody", needs=["/block"])
+@rule("C13", "really blocks; offloaded, it delays no other request", needs=["/block"])
 def blocks(stand: Stand, case: Case) -> None:
     for offload in ("false", "true"):
         took = stand.ask(f"/block?ms=200&offload={offload}").elapsed_s
@@ -183,11 +183,11 @@ def blocks(stand: Stand, case: Case) -> None:
     case.holds(hello[-1].ended_at < first, "hello while others block", "answered after them", "answered before them")
 
 
-@rule("C16", "really waits, in each way; under a lock nobody waits for another", needs=["/pin"])
+@rule("C16", "really waits in each way; with a lock no request waits for another", needs=["/pin"])
 def pins(stand: Stand, case: Case) -> None:
     for how in HOWS:
         case.least(f"seconds with how={how}", stand.ask(f"/pin?ms=200&how={how}").elapsed_s, 0.2 - EARLY_S)
-    # Whether a monitor or a native call holds up others is what the endpoint is there to find out. A lock never does.
+    # The endpoint exists to find out whether a monitor or a native call delays other requests. A lock never does.
     long = stand.fly(*["/pin?ms=1000&how=lock"] * (2 * stand.bed.workers))
     until(stand.stats, lambda stats: stats["in_flight"] == 2 * stand.bed.workers, 0.5)
     short = stand.ask("/pin?ms=1&how=lock")
@@ -195,7 +195,7 @@ def pins(stand: Stand, case: Case) -> None:
     case.holds(short.ended_at < first, "a short one begun later", "answered after the long ones", "answered before them")
 
 
-@rule("C17", "a counter, to which a lock adds nothing", needs=["/pin", "/pinnings"])
+@rule("C17", "a counter that waiting under a lock does not raise", needs=["/pin", "/pinnings"])
 def pinnings(stand: Stand, case: Case) -> None:
     before = stand.ask("/pinnings")
     case.equal("status", before.status, 200)
@@ -205,7 +205,7 @@ def pinnings(stand: Stand, case: Case) -> None:
     case.equal("after five waits under a lock", stand.ask("/pinnings").text, before.text)
 
 
-@rule("C40", "cancels_on_disconnect is what happens when a client leaves", needs=["/sleep", "/sleep-query", "/fanout"])
+@rule("C40", "cancels_on_disconnect says what happens when a client leaves", needs=["/sleep", "/sleep-query", "/fanout"])
 def leaving(stand: Stand, case: Case) -> None:
     cancels = stand.runtime()["cancels_on_disconnect"]
     if cancels:
@@ -245,7 +245,7 @@ def _leave(stand: Stand, case: Case, target: str, clients: int) -> dict[str, Any
     return before
 
 
-@rule("C40", "a statement left alone gives its connection back whole", needs=["/slow-query", "/books"])
+@rule("C40", "an abandoned statement returns its connection to the pool", needs=["/slow-query", "/books"])
 def leaving_a_query(stand: Stand, case: Case) -> None:
     with stand.peek() as peek:
         ids = peek.connection_ids()

@@ -18,12 +18,12 @@ from nsb.conform.suite import Case, Stage, Stand, holds_for, rule, until
 from nsb.conform.wire import Connection, Flight, NoAnswer, Reply, Socket, Stream, ask, get
 
 FINISH_S: Final = 8.0  # C41
-END_S: Final = 5.0  # after that, for the machine to end a process
+END_S: Final = 5.0  # allowed after that, for the machine to end a process
 STREAMS: Final = 3  # of each kind, open at SIGTERM
-AT_ONCE: Final = 2  # starts that must fail, at once
+AT_ONCE: Final = 2  # starts that must fail, run in parallel
 USED_BY: Final = {"DATABASE_URL": "/readyz", "DB_": "/readyz", "UPSTREAM_": "/fanout"}
-"""Settings by the beginning of their names → the endpoint without which a service does not read them."""
-NOWHERE: Final = "mysql://user:password@127.0.0.1:1/nowhere"  # a service that starts all the same disturbs no other rule
+"""Prefix of a setting's name → the endpoint without which a service does not read that setting."""
+NOWHERE: Final = "mysql://user:password@127.0.0.1:1/nowhere"  # a service that starts nevertheless does not disturb other rules
 PASSWORD: Final = "a-secret-never-told"
 NUMBERS: Final[tuple[tuple[str, int, int, tuple[str, ...]], ...]] = (
     ("PORT", 1, 65_535, ("abc", "0", "65536")),
@@ -50,7 +50,7 @@ def terminates(stand: Stand, case: Case) -> None:
     stand.quiet()
     processes = kernel.family_of(stand.service.pid)
     idle = Connection(stand.url)
-    case.equal("hello before", idle.ask(get("/hello")).text, "hello")  # its connection stays open: nobody waits for it
+    case.equal("hello before", idle.ask(get("/hello")).text, "hello")  # its connection stays open; the service must not wait for it
     targets = [one for one in [*["/sleep?ms=2500"] * 6, *["/slow-query?ms=2000"] * 2] if stand.has(one)]
     streams = [Stream(stand.url, f"/events?interval_ms={MOST_INTERVAL_MS}") for _ in range(STREAMS) if stand.has("/events")]
     sockets = [Socket(stand.url) for _ in range(STREAMS) if stand.has("/ws")]
@@ -75,7 +75,7 @@ def terminates(stand: Stand, case: Case) -> None:
 
 
 def _ended(case: Case, streams: list[Stream], sockets: list[Socket]) -> float:
-    """Streams must end regularly; when the last one did."""
+    """Checks that streams end regularly; returns when the last one ended."""
     try:
         for stream in streams:
             case.equal("the events until the end", stream.rest(), b"data: 0\n\n")
@@ -127,7 +127,7 @@ def interrupted(stand: Stand, case: Case) -> None:
     flight.outcomes()
 
 
-@rule("C42", "a wrong setting ends the start with 2 and a sentence", Stage.START)
+@rule("C42", "a wrong setting ends the start with exit code 2 and one sentence", Stage.START)
 def wrong_settings(stand: Stand, case: Case) -> None:
     starts: list[tuple[Mapping[str, str], str | None]] = []
     for name, least, most, values in NUMBERS:

@@ -1,6 +1,6 @@
-"""C14, C15, C24 and what C4 and C40 say of streams: connections that are idle and alive.
+"""C14, C15, C24, and C4 and C40 for streams: connections that are idle but open.
 
-Where a rule needs something to come soon it tries again: a busy machine is late once, a wrong service always.
+A rule that expects something soon tries several times: a busy machine may be late once, a wrong service is late always.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from nsb.conform.wire import Connection, Message, NoAnswer, Request, Socket, Str
 
 TRIES: Final = 5
 INTERVAL_MS: Final = 800
-MANY: Final = 40  # of each kind at once: beyond the cores and their workers
+MANY: Final = 40  # of each kind at once: more than cores and workers
 HELD_S: Final = 0.5
-APART: Final = {"date", "connection", "keep-alive", "transfer-encoding"}  # of a head that belongs to no body
+APART: Final = {"date", "connection", "keep-alive", "transfer-encoding"}  # headers that HEAD and GET may differ in
 
 
 def events(interval_ms: int) -> str:
@@ -31,7 +31,7 @@ def event(number: int) -> bytes:
     return b"data: %d\n\n" % number
 
 
-@rule("C14", "the head says that it is a stream, not to be kept, without an end", needs=["/events"])
+@rule("C14", "the headers of an event stream: no caching, no Content-Length", needs=["/events"])
 def stream_head(stand: Stand, case: Case) -> None:
     with Stream(stand.url, events(INTERVAL_MS)) as stream:
         headers = {name.lower(): value for name, value in stream.headers}
@@ -96,7 +96,7 @@ def streams_count(stand: Stand, case: Case) -> None:
     case.least("growth of busy_seconds_total", busy_s, 2 * MANY * (held_s - EARLY_S))
 
 
-@rule("C40", "a stream whose client left is forgotten, and nobody says a word", needs=["/events", "/ws"])
+@rule("C40", "a stream ends when its client leaves, with nothing on stderr", needs=["/events", "/ws"])
 def stream_left(stand: Stand, case: Case) -> None:
     stand.quiet()
     said = stand.service.stderr_tail
@@ -114,7 +114,7 @@ def stream_left(stand: Stand, case: Case) -> None:
     case.holds(after_it == said, "stderr", repr(after_it[-300:]), "nothing new")
 
 
-@rule("C15", "every message comes back as it was, as one, and in order", needs=["/ws"])
+@rule("C15", "every message comes back unchanged, as one message, in order", needs=["/ws"])
 def echoes(stand: Stand, case: Case) -> None:
     messages = [
         Message(Opcode.TEXT, b"hello"),

@@ -1,4 +1,4 @@
-"""The rules in their order, and how they are run: a rule that fails or raises leaves an outcome and stops nothing."""
+"""The rules in their order, and how they are run. A rule that fails or raises gives an outcome; the others still run."""
 
 from __future__ import annotations
 
@@ -20,24 +20,24 @@ from nsb.registry.model import endpoint
 
 T = TypeVar("T")
 MOST_FINDINGS = 6  # in one outcome; the rest is counted
-GENEROUS_S = 10.0  # how long a condition may take that the contract sets no time for
-TICK_S = 0.02  # between two looks at a condition
+GENEROUS_S = 10.0  # time allowed for a condition for which the contract sets no limit
+TICK_S = 0.02  # between two checks of a condition
 EARLY_S = 0.005  # clocks are read in different places and rounded to the millisecond
 
 
 class Stage(enum.Enum):
     """Which start of the service a rule is checked on."""
 
-    MAIN = "a small pool, everything there"
+    MAIN = "a small pool, database and upstream available"
     LATE = "the same, while others start"
     STOP = "the same, at its end"
-    AWAY = "neighbours that are away or wrong"
+    AWAY = "database or upstream unreachable or wrong"
     DEFAULTS = "settings left empty, a database without books"
     START = "starts that must fail"
 
 
 class Case:
-    """Collects what a rule finds: it passes where something was checked and nothing was found wrong."""
+    """Collects what a rule finds. It passes if something was checked and nothing was wrong."""
 
     def __init__(self) -> None:
         self.checks = 0
@@ -56,7 +56,7 @@ class Case:
         self.holds(got >= wanted, what, f"{got:.3f}", f"at least {wanted:.3f}")
 
     def note(self, sentence: str) -> None:
-        """Something that could not be seen on this machine."""
+        """Something that could not be checked on this machine."""
         self.notes.append(sentence)
 
     def outcome(self, rule: str, title: str) -> Outcome:
@@ -71,7 +71,7 @@ class Case:
 
 @dataclass
 class Stand:
-    """One started service with what belongs to it."""
+    """One started service with its settings and test doubles."""
 
     bed: Bed
     service: Running
@@ -117,7 +117,7 @@ class Stand:
         return reply.json() if method == "GET" else None
 
     def quiet(self) -> dict[str, Any]:
-        """Waits until nothing is in flight, so that one rule leaves nothing for the next."""
+        """Waits until nothing is in flight, so that a rule does not affect the next one."""
         return until(self.stats, lambda stats: stats["in_flight"] == 0 and stats["pool_in_use"] == 0)
 
     def connections(self) -> int:
@@ -125,7 +125,7 @@ class Stand:
 
 
 def until(look: Callable[[], T], wanted: Callable[[T], bool], deadline_s: float = GENEROUS_S) -> T:
-    """Looks until it is as wanted or the deadline passed; the last thing seen."""
+    """Repeats `look` until its value is wanted or the deadline has passed; returns the last value."""
     end = time.monotonic() + deadline_s
     while True:
         seen = look()
@@ -135,7 +135,7 @@ def until(look: Callable[[], T], wanted: Callable[[T], bool], deadline_s: float 
 
 
 def holds_for(look: Callable[[], T], wanted: Callable[[T], bool], duration_s: float) -> T:
-    """Looks for this long, or until it is no longer as wanted; the last thing seen."""
+    """Repeats `look` for this long, or until its value is no longer wanted; returns the last value."""
     return until(look, lambda seen: not wanted(seen), duration_s)
 
 
@@ -151,19 +151,19 @@ class Rule:
     stage: Stage
     check: Check
     concerns: Callable[[Collection[str]], bool] = lambda endpoints: True
-    """Whether it can be kept by a service that answers these endpoints alone."""
+    """Whether the rule applies to a service that answers only these endpoints."""
 
 
 RULES: list[Rule] = []
 
 
 def rule(number: str, title: str, stage: Stage = Stage.MAIN, needs: Sequence[str] = ()) -> Callable[[Check], Check]:
-    """Registers a check; the order of registration is the order within a stage. `needs`: endpoints without which it means nothing."""
+    """Registers a check; the order of registration is the order within a stage. `needs`: endpoints that it uses."""
     return rule_where(number, title, lambda endpoints: set(needs) <= set(endpoints), stage)
 
 
 def rule_where(number: str, title: str, concerns: Callable[[Collection[str]], bool], stage: Stage = Stage.MAIN) -> Callable[[Check], Check]:
-    """The same for a check that finds out itself whom it concerns."""
+    """The same for a check that decides itself whether it applies to a service."""
 
     def register(check: Check) -> Check:
         RULES.append(Rule(number, title, stage, check, concerns))
@@ -173,12 +173,12 @@ def rule_where(number: str, title: str, concerns: Callable[[Collection[str]], bo
 
 
 def beyond_reach(endpoints: Collection[str]) -> list[Rule]:
-    """The rules that do not concern a service which answers these endpoints."""
+    """The rules that do not apply to a service with only these endpoints."""
     return [one for one in RULES if not one.concerns(endpoints)]
 
 
 def small_pool(workers: int) -> int:
-    """Small enough to be exhausted, and with a remainder where there are several workers (C50)."""
+    """A size small enough to be exhausted, and not divisible by the number of workers if there are several (C50)."""
     return max(3, 2 * workers + 1)
 
 
@@ -195,8 +195,8 @@ def check(
     """The rules against one contender, started as often as needed; the outcomes in the order of the rules.
 
     `seen` gets each outcome as it is found, from several threads. `only`: the ids of the rules to check, all where it is empty. `but`: what
-    is not checked, each by id and title. `give_up` ends all services that rules still stand on, so that a rule under way ends too; it is
-    called where the suite is stopped from outside.
+    is not checked, each by id and title. `give_up` ends all services that rules still use, so that a rule under way ends too; it is
+    called if the suite is stopped from outside.
     """
     rules = [
         one for one in RULES if (not only or one.rule in only) and one.concerns(bed.endpoints) and f"{one.rule} {one.title}" not in but
@@ -208,7 +208,7 @@ def check(
     try:
         with ExitStack() as stack:
             try:
-                # Starts that must fail touch neither database nor upstream: they disturb no count.
+                # Starts that must fail use neither database nor upstream, so they change no counter.
                 others = [beside.submit(run.stage, Stage.START, _none(bed))]
                 if run.has(Stage.MAIN, Stage.LATE, Stage.STOP):
                     stand = stack.enter_context(_main(bed))
@@ -223,7 +223,7 @@ def check(
             except BaseException as error:
                 run.stopped = True
                 if not isinstance(error, Exception):
-                    give_up()  # Ctrl-C: nobody waits for the rules under way
+                    give_up()  # Ctrl-C: rules under way are not waited for
                 raise
         beside.shutdown()
         bed.database.reset_books()
@@ -238,7 +238,7 @@ def check(
 
 
 class _Run:
-    """One run of the rules; several stages may be under way at once."""
+    """One run of the rules; several stages may run in parallel."""
 
     def __init__(self, rules: Sequence[Rule], seen: Callable[[Outcome], None]) -> None:
         self._rules = rules
@@ -253,7 +253,7 @@ class _Run:
         return any(self.of(stage) for stage in stages)
 
     def stage(self, stage: Stage, start: AbstractContextManager[Stand]) -> None:
-        """A stage with a service of its own, which is not started where no rule asks for it."""
+        """A stage with a service of its own, which is started only if a rule needs it."""
         if not self.has(stage):
             return
         try:
@@ -263,7 +263,7 @@ class _Run:
             self.not_checked(self.of(stage), error)
 
     def check(self, stage: Stage, stand: Stand) -> None:
-        """Raises NoAnswer where the service has gone and rules are left."""
+        """Raises NoAnswer if the service has ended and rules are left."""
         rules = self.of(stage)
         for number, one in enumerate(rules, 1):
             if self.stopped:
@@ -274,7 +274,7 @@ class _Run:
                 raise NoAnswer("/healthz has no answer any more")
 
     def not_checked(self, rules: Sequence[Rule], error: Exception) -> None:
-        """The first of the rules says why, the others refer to it."""
+        """Gives the reason with the first of the rules; the others refer to it."""
         said = f"not checked: {_said(error)}"
         for missing in rules:
             if missing not in self.found:
@@ -284,7 +284,7 @@ class _Run:
 
 
 def _alive(stand: Stand) -> bool:
-    """Else each rule that is left would wait for answers that never come."""
+    """Checked because otherwise every rule that is left would wait for answers that never come."""
     if isinstance(stand.service, _Nothing):
         return True
     try:
@@ -297,7 +297,7 @@ def _outcome(one: Rule, stand: Stand) -> Outcome:
     case = Case()
     try:
         one.check(stand, case)
-    except Exception as error:  # a rule that breaks is a rule that is not kept; the others still run
+    except Exception as error:  # a check that raises counts as a broken rule; the others still run
         case.findings.append(_said(error))
     return case.outcome(one.rule, one.title)
 
@@ -318,7 +318,7 @@ def _main(bed: Bed) -> Iterator[Stand]:
 
 @contextmanager
 def _away(bed: Bed) -> Iterator[Stand]:
-    """Database and upstream behind stand-ins; the database is away when the service starts."""
+    """Database and upstream behind test doubles; the database is unreachable when the service starts."""
     pool_size = small_pool(bed.workers)
     url = bed.database.user_url(bed.contender)
     parts = urlsplit(url)
@@ -340,7 +340,7 @@ def _away(bed: Bed) -> Iterator[Stand]:
 
 @contextmanager
 def _defaults(bed: Bed) -> Iterator[Stand]:
-    """Empty variables count as not set (C50); a database without the table makes the service fail inside (C39)."""
+    """Empty variables count as not set (C50); a database without the table causes an internal error (C39)."""
     url = bed.database.user_url(bed.contender)
     settings = {
         "DATABASE_URL": moved_to(url, urlsplit(url).port or 3306, "information_schema"),
@@ -364,7 +364,7 @@ def _started(stand: Stand) -> Iterator[Stand]:
 
 
 class _Nothing:
-    """In the place of a service where a rule starts its own."""
+    """Takes the place of a service where a rule starts its own."""
 
     base_url = "http://127.0.0.1:1"
     pid = 0
@@ -374,9 +374,9 @@ class _Nothing:
         return 0
 
     def signal(self, number: int) -> None:
-        """Nobody is there."""
+        """There is no process."""
 
 
 def rounds_of(requests: int, at_once: int) -> int:
-    """How many rounds it takes where only so many can run at once."""
+    """How many rounds these requests take if only `at_once` can run at once."""
     return math.ceil(requests / at_once)

@@ -1,4 +1,4 @@
-"""HTTP by hand: requests byte for byte as the rule wants them, where a client library would correct or refuse them."""
+"""An HTTP client that sends exactly the bytes of a rule, where a client library would correct or refuse them."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ CHOICES = ("sec-websocket-extensions", "sec-websocket-protocol")
 
 
 class NoAnswer(Exception):
-    """The connection was refused or ended without an answer that is whole."""
+    """The connection was refused, or ended without a complete answer."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class Reply:
     version: int  # 11 is HTTP/1.1
 
     def header(self, name: str) -> str | None:
-        """The value of a header, those given several times joined as RFC 9110 says; None where it is missing."""
+        """The value of a header, repeated ones joined as in RFC 9110; None if it is missing."""
         values = [value for key, value in self.headers if key.lower() == name.lower()]
         return ", ".join(values) if values else None
 
@@ -123,17 +123,17 @@ class Connection:
         self.socket.close()
 
     def reset(self) -> None:
-        """Leaves without a goodbye: the server's next write fails."""
+        """Resets the connection: the server's next write fails."""
         self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         self.socket.close()
 
     def send(self, request: Request) -> None:
-        # A server may answer (413, say) and close before it has read all: what it said can still be received.
+        # A server may answer (for example 413) and close before it has read everything: the answer can still be received.
         with suppress(BrokenPipeError, ConnectionResetError):
             self.socket.sendall(request.encoded(self.host))
 
     def receive(self, method: str = "GET", began: float | None = None) -> Reply:
-        """One answer; raises NoAnswer where none comes or the connection ends within it."""
+        """One answer; raises NoAnswer if none comes or the connection ends within it."""
         began = time.monotonic() if began is None else began
         try:
             with closing(HTTPResponse(self.socket, method=method)) as response:
@@ -151,7 +151,7 @@ class Connection:
         return self.receive(request.method, began)
 
     def until_end(self) -> bytes:
-        """All that comes until the server closes; raises NoAnswer where it does not."""
+        """Everything until the server closes; raises NoAnswer if it does not."""
         parts: list[bytes] = []
         try:
             while part := self.socket.recv(65536):
@@ -164,7 +164,7 @@ class Connection:
 
 
 def _whole(response: HTTPResponse, deadline: float) -> bytes:
-    """The body; raises NoAnswer where something comes again and again but no end (C14), IncompleteRead where it is cut off."""
+    """The body; raises NoAnswer if it does not end by the deadline (C14), IncompleteRead if it is cut off."""
     parts: list[bytes] = []
     while part := response.read1():
         parts.append(part)
@@ -182,7 +182,7 @@ def ask(base_url: str, request: Request | str, patience_s: float = PATIENCE_S) -
 
 
 class Stream:
-    """An answer whose body ends when the server wants: the head is read, then one event after the other."""
+    """An answer whose body stays open: the head is read, then one event after the other."""
 
     def __init__(self, base_url: str, target: str, patience_s: float = PATIENCE_S) -> None:
         self.connection = Connection(base_url, patience_s)
@@ -203,7 +203,7 @@ class Stream:
         self.leave()
 
     def event(self) -> bytes:
-        """The next event with the empty line that ends it; raises NoAnswer where none comes."""
+        """The next event with the empty line that ends it; raises NoAnswer if none comes."""
         lines = [b""]
         try:
             while lines[-1] != b"\n":
@@ -215,17 +215,17 @@ class Stream:
         return b"".join(lines)
 
     def rest(self) -> bytes:
-        """What comes until the body ends as HTTP ends a body; raises NoAnswer where it is cut off, or does not end."""
+        """The rest of the body until its regular end; raises NoAnswer if it is cut off or does not end."""
         try:
             return self._response.read()
         except (OSError, HTTPException) as error:
             raise NoAnswer(f"{type(error).__name__}: {error}") from error
 
     def leave(self, reset: bool = True) -> None:
-        """Leaves for good; without a reset the server hears only that nothing more will be sent."""
+        """Ends the connection; without a reset the server only learns that nothing more will be sent."""
         if reset:
             self.connection.reset()
-        self._response.close()  # holds the socket too
+        self._response.close()  # it also holds the socket
         self.connection.close()
 
 
@@ -252,7 +252,7 @@ class Socket:
         self._frames: list[Frame] = []
         self._ended = False
         self.chosen: dict[str, str] = {}
-        """What the answer to the handshake says of extensions and subprotocols."""
+        """Extensions and subprotocols in the answer to the handshake."""
         self.protocol.send_request(self.protocol.connect())
         try:
             self.flush()
@@ -271,8 +271,8 @@ class Socket:
         self._connection.close()
 
     def flush(self) -> None:
-        """Sends what the protocol has to say."""
-        with suppress(BrokenPipeError, ConnectionResetError):  # what the server said before can still be read
+        """Sends the data that the protocol has ready."""
+        with suppress(BrokenPipeError, ConnectionResetError):  # what the server sent before can still be read
             for data in self.protocol.data_to_send():
                 if data:
                     self._connection.socket.sendall(data)
@@ -289,14 +289,14 @@ class Socket:
         self.flush()
 
     def frame(self) -> Frame:
-        """The next frame; raises NoAnswer where none comes."""
+        """The next frame; raises NoAnswer if none comes."""
         while not self._frames:
             if not self._read():
                 raise NoAnswer("the connection ended")
         return self._frames.pop(0)
 
     def message(self) -> Message:
-        """The next message, its frames joined; raises NoAnswer where another kind of frame comes."""
+        """The next message, its frames joined; raises NoAnswer if another kind of frame comes."""
         frames = [self.frame()]
         while not frames[-1].fin or frames[0].opcode not in (Opcode.TEXT, Opcode.BINARY):
             if frames[-1].opcode not in (Opcode.TEXT, Opcode.BINARY, Opcode.CONT):
@@ -305,30 +305,30 @@ class Socket:
         return Message(frames[0].opcode, b"".join(bytes(frame.data) for frame in frames))
 
     def closed_with(self) -> int | None:
-        """Waits until the server has closed; its code, or None where it said none. Raises NoAnswer where it does not close."""
+        """Waits until the server has closed; its code, or None if it sent none. Raises NoAnswer if it does not close."""
         while self._read():
             pass
         return None if self.protocol.close_rcvd is None else self.protocol.close_rcvd.code
 
     def close(self, code: int) -> None:
-        """Says goodbye as RFC 6455 wants it."""
+        """Starts the closing handshake of RFC 6455."""
         self.protocol.send_close(code)
         self.flush()
 
     def leave(self, reset: bool = True) -> None:
-        """Leaves without saying so."""
+        """Ends the connection without a closing handshake."""
         if reset:
             self._connection.reset()
         else:
             self._connection.close()
 
     def _read(self) -> bool:
-        """Takes in what has come; False at the end of the connection."""
+        """Reads what has arrived; False at the end of the connection."""
         if self._ended:
             return False
         try:
             data = self._connection.socket.recv(65536)
-        except ConnectionResetError:  # a close with data unread ends so, after what was said before
+        except ConnectionResetError:  # a close with unread data ends like this, after what was sent before
             data = b""
         except OSError as error:
             raise NoAnswer(f"{type(error).__name__}: {error}") from error
@@ -356,14 +356,14 @@ class Flight:
         self._futures: list[Future[Reply]] = [self._pool.submit(ask, base_url, one, patience_s) for one in wanted]
 
     def land(self) -> list[Reply]:
-        """All answers in the order of the requests; raises NoAnswer where one is missing."""
+        """All answers in the order of the requests; raises NoAnswer if one is missing."""
         try:
             return [future.result() for future in self._futures]
         finally:
             self._pool.shutdown()
 
     def outcomes(self) -> list[Reply | NoAnswer]:
-        """As `land`, with what went wrong in the place of an answer."""
+        """As `land`, with the error in place of a missing answer."""
         found: list[Reply | NoAnswer] = []
         for future in self._futures:
             try:

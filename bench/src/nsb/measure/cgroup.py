@@ -80,7 +80,7 @@ class Group:
         return _line(text, "usage_usec") / 1e6
 
     def footprint(self) -> Footprint:
-        """Its memory but for idle file pages, which is what `docker stats` shows; no PSS: see METHODOLOGY.md. A group that has gone counts
+        """Its memory but for idle file pages, which is what `docker stats` shows; no PSS: see docs/method.md. A group that has gone counts
         nothing."""
         used = int(self._read(self._files.memory) or 0)
         idle = _line(self._read(self._files.statistics), self._files.idle)

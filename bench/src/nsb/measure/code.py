@@ -24,8 +24,8 @@ from typing import Any
 
 import lizard  # type: ignore[import-untyped]
 
-from nsb.analyse.code import Code, Size
 from nsb.measure.tools import BuildError, sources
+from nsb.records.sources import Code, Size
 from nsb.registry.model import Registry, Service
 
 _MISREAD = {

@@ -1,6 +1,6 @@
 """Runs contenders as containers: the engine, one container with the interface of a process, and the stage that they stand on. Effects only.
 
-Everything is asked of docker's own command line; what is asked for stands in analyse/containers.py.
+Everything is asked of docker's own command line; what is asked for stands in registry/compose.py.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from typing import Any, ClassVar
 import psutil
 import pymysql
 
-from nsb.analyse import containers as composing
-from nsb.analyse.containers import DATABASE, UPSTREAM
 from nsb.measure import native
 from nsb.measure.cgroup import Group
 from nsb.measure.database_private import DatabaseError, Login, new_password, server_settings
 from nsb.measure.engine import docker
 from nsb.measure.interrupt import ends, undisturbed
 from nsb.measure.process import Gauge, Limits, Process, ProcessError, Program, Tree, reaper
+from nsb.registry import compose as composing
+from nsb.registry.compose import DATABASE, UPSTREAM
 from nsb.registry.model import Contender
 
 DATABASE_START_S = 180.0

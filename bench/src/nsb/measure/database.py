@@ -19,7 +19,6 @@ from urllib.parse import quote, unquote, urlsplit
 import pymysql
 from pymysql.constants import CLIENT
 
-from nsb.analyse.second import Inserted
 from nsb.measure.database_private import (
     DATA,
     HARNESS_CONNECTIONS,
@@ -188,11 +187,6 @@ class Server:
         count = int(self._admin.row(f"SELECT COUNT(*) FROM {self._books}")[0])
         if count != BOOKS or f" AUTO_INCREMENT={BOOKS + 1} " not in made:
             self._fill()
-
-    def inserted(self) -> Inserted:
-        """The books beyond the seeds, as the server has them. Raises DatabaseError."""
-        rows, digits = self._admin.row(f"SELECT COUNT(*), COALESCE(SUM(LENGTH(id)), 0) FROM {self._books} WHERE id > {BOOKS}")
-        return Inserted(int(rows), int(digits))
 
     def ping(self) -> bool:
         """Does the server answer?"""

@@ -16,10 +16,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from nsb.analyse import containers as composing
-from nsb.analyse.containers import NATIVE_WORKS, Engine
 from nsb.measure.process import ProcessError, run
 from nsb.measure.tools import BuildError
+from nsb.registry import compose as composing
+from nsb.registry.compose import NATIVE_WORKS, Engine
 
 ANSWER_S = 120
 """How long the engine may take for one thing (s)."""

@@ -7,10 +7,9 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from nsb.analyse.validity import Held
 from nsb.measure.process import Process
-from nsb.registry.model import HELD_STILL, Scenario, Timing
-from nsb.registry.plan import files_for
+from nsb.records.cells import Held
+from nsb.registry.model import HELD_STEADY, HeldConnections, Timing, files_for
 
 
 class HoldError(Exception):
@@ -22,10 +21,9 @@ def program_file(root: Path) -> Path:
     return root / ".tools" / "holder"
 
 
-def order(scenario: Scenario, timing: Timing, base_url: str, opens_s: float, report: Path) -> dict[str, object]:
+def order(scenario: HeldConnections, timing: Timing, base_url: str, opens_s: float, report: Path) -> dict[str, object]:
     """What the holder is told: when each level begins, in ms since 1970, and until when to hold."""
-    assert scenario.held is not None
-    within_ms = round(timing.level_s * HELD_STILL[0] * 1000)
+    within_ms = round(timing.level_s * HELD_STEADY[0] * 1000)
     return {
         "url": base_url + scenario.held,
         "levels": [

@@ -15,10 +15,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from nsb.analyse import placement as placing
-from nsb.analyse.placement import Placement, Siblings
 from nsb.measure.process import ALL_CORES
+from nsb.registry import placement as placing
 from nsb.registry.model import Profile
+from nsb.registry.placement import Placement, Siblings
 
 SYSCTLS = (
     "net.core.somaxconn",

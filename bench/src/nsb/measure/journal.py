@@ -10,10 +10,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from nsb.analyse.starts import Start, read_starts
 from nsb.errors import Failure
+from nsb.measure.integrity import CHAIN, CHAINED, Altered, Chain, chain_of, link, verify
 from nsb.measure.interrupt import undisturbed
-from nsb.registry.model import Cell, read_cells, refuse_schema, to_json
+from nsb.records.cells import Record
+from nsb.records.starts import Start, read_starts
+from nsb.registry.model import refuse_schema, to_json
 
 CELLS, SAMPLES, STARTS, RUN = "cells.jsonl", "samples.csv", "starts.jsonl", "run.json"
 RESUME = "make room, then go on with --resume"
@@ -48,9 +50,13 @@ def hold(folder: Path) -> None:
 
 
 class Journal:
-    """Appends cells to `cells.jsonl`; each line reaches the disk before the next cell starts."""
+    """Appends cells to `cells.jsonl`; each line reaches the disk before the next cell starts, and after it its link in `chain.sha256`.
+
+    A run that was begun before there were chains goes on without one.
+    """
 
     def __init__(self, folder: Path) -> None:
+        """Raises JournalError where the folder cannot be written, and Altered where its records are not those that were written."""
         self.folder = folder
         try:
             (folder / "k6").mkdir(parents=True, exist_ok=True)
@@ -58,17 +64,39 @@ class Journal:
         except OSError as error:
             raise JournalError(f"{folder} cannot be made: {error.strerror}; name another one by --out") from None
         hold(folder)
+        if not any((folder / name).exists() for name in (*CHAINED, CHAIN)):
+            write_whole(folder / CHAIN, "")
+        chain = chain_of(folder)
+        self._head = None if chain is None else chain.head
 
     def facts(self, run: Mapping[str, Any]) -> None:
-        write_whole(self.folder / RUN, to_json(run))
+        """run.json, which says that there is a chain: else one that is deleted would not be missed. Raises JournalError."""
+        write_whole(self.folder / RUN, to_json(run if self._head is None else {**run, "chain": CHAIN}))
 
-    def append(self, cell: Cell) -> None:
+    def append(self, record: Record) -> None:
         """Returns when the line is on the disk. Raises JournalError where the disk is full: what was written before stays whole."""
-        _append(self.folder / CELLS, cell.line() + "\n")
+        self._record(CELLS, record.line() + "\n")
 
     def start(self, start: Start) -> None:
         """One line of `starts.jsonl`, as safe as a cell. Raises JournalError."""
-        _append(self.folder / STARTS, start.line() + "\n")
+        self._record(STARTS, start.line() + "\n")
+
+    def _record(self, name: str, line: str) -> None:
+        """The line and then its link, both or none. Raises JournalError."""
+        file = self.folder / name
+        with undisturbed():
+            before = file.stat().st_size if file.exists() else 0
+            _append(file, line)
+            if self._head is None:
+                return
+            head = link(self._head, line.encode())
+            try:
+                _append(self.folder / CHAIN, f"{head}  {name}\n")
+            except JournalError:
+                with contextlib.suppress(OSError):
+                    os.truncate(file, before)
+                raise
+            self._head = head
 
     def samples(self, text: str) -> None:
         file = self.folder / SAMPLES
@@ -113,14 +141,19 @@ def _sync_folder(folder: Path) -> None:
 
 
 def cut_torn_tail(folder: Path) -> None:
-    """Cut off a last line that was being written when the harness was killed or the machine died: that cell is measured again."""
-    for name in (CELLS, SAMPLES, STARTS):
+    """Cut off a last line that was being written, or had no link yet, when the harness was killed: that cell is measured again.
+
+    Raises JournalError, and Altered where the chain does not hold: then nothing is cut.
+    """
+    chain = chain_of(folder)
+    ends = {} if chain is None else chain.ends
+    for name in (CELLS, SAMPLES, STARTS, CHAIN):
         file = folder / name
         if not file.exists():
             continue
         try:
             with _opened(file, os.O_RDWR) as door:
-                whole = _whole(door)
+                whole = ends.get(name, _whole(door))
                 if whole < os.fstat(door).st_size:
                     os.ftruncate(door, whole)
                     os.fsync(door)
@@ -140,10 +173,11 @@ def _whole(door: int, block: int = 1 << 16) -> int:
     return 0
 
 
-def read_run(folder: Path) -> tuple[dict[str, Any], list[Cell]]:
-    """run.json and the cells of a run, without their checks (model.read_cells).
+def read_facts(folder: Path) -> dict[str, Any]:
+    """run.json, once the chain of the run's records is verified.
 
-    Raises JournalError where the folder is not one of a run, or one of another version of this program.
+    Raises JournalError where the folder is not one of a run, or one of another version of this program, and Altered where a record is
+    not what was written.
     """
     try:
         run: dict[str, Any] = json.loads((folder / RUN).read_text(encoding="utf-8"))
@@ -152,26 +186,29 @@ def read_run(folder: Path) -> tuple[dict[str, Any], list[Cell]]:
         raise JournalError(f"{folder} holds no run: there is no readable {RUN}") from None
     try:
         refuse_schema(RUN, schema)
-        with (folder / CELLS).open("rb") as file:
-            return run, read_cells(_whole_lines(file))
-    except FileNotFoundError:
-        return run, []
+        if verify(folder) is None and "chain" in run:
+            raise Altered(f"{folder / CHAIN} is missing: {RUN} says that there is one")
     except OSError as error:
-        raise JournalError(f"{folder / CELLS} cannot be read: {error.strerror}") from None
+        raise JournalError(f"{error.filename or folder} cannot be read: {error.strerror}") from None
     except ValueError as error:
         raise JournalError(f"{folder}: {error}") from None
+    return run
 
 
-def _whole_lines(file: Iterable[bytes]) -> Iterator[bytes]:
-    """Without a torn last one. By bytes: a text's "line" may also end within a sentence (U+2028), or within a letter."""
-    return (line for line in file if line.endswith(b"\n"))
+def whole_lines(file: Iterable[bytes], name: str, chain: Chain | None) -> Iterator[bytes]:
+    """Without a last one that is torn, or that has no link. By bytes: a text's "line" may also end within a sentence (U+2028)."""
+    at = 0
+    for line in file:
+        at += len(line)
+        if line.endswith(b"\n") and (chain is None or at <= chain.ends[name]):
+            yield line
 
 
 def read_starts_of(folder: Path) -> list[Start]:
-    """The recorded starts of a run; none for a run that was made before they were recorded. Raises JournalError."""
+    """The recorded starts of a run; none for a run that was made before they were recorded. Raises JournalError and Altered."""
     try:
-        with (folder / STARTS).open("rb") as lines:
-            return read_starts(lines)
+        with (folder / STARTS).open("rb") as file:
+            return read_starts(whole_lines(file, STARTS, chain_of(folder)))
     except FileNotFoundError:
         return []
     except OSError as error:

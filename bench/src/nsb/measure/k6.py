@@ -11,7 +11,7 @@ from pathlib import Path
 
 from nsb.measure.patience import patience
 from nsb.measure.process import Process, ProcessError, run
-from nsb.registry.model import HELD_STILL, LEVEL_SPREAD, Scenario, Timing
+from nsb.registry.model import Scenario, Timing
 
 TIMEOUT_S = 60
 """Longer than any answer a cell may wait for: a capped contender is slow, not wrong."""
@@ -89,28 +89,26 @@ def cell(
     closes_s = opens_s + timing.window_s
     data: dict[str, object] = {
         **_target(scenario, base_url),
-        "beside": None
-        if scenario.beside is None
-        else {
-            **_target(scenario, base_url),
-            "url": base_url + scenario.beside.path,
-            "body": scenario.beside.body,
-            "hold_ms": scenario.beside.hold_ms,
-            "every": scenario.beside.every,
-        },
+        "beside": next(
+            (
+                {
+                    **_target(scenario, base_url),
+                    "url": base_url + heavy.path,
+                    "body": heavy.body,
+                    "hold_ms": heavy.hold_ms,
+                    "every": heavy.every,
+                }
+                for heavy in scenario.heavy_requests
+            ),
+            None,
+        ),
         "model": scenario.model,
         "rate": scenario.rate_for(workers),
         "vus": scenario.vus,
         "hold_ms": scenario.hold_ms,
-        "spread_ms": _spread_ms(scenario),
-        "levels": [
-            {"vus": users, "at_ms": round((opens_s + number * timing.level_s) * 1000)}
-            for number, users in enumerate([] if scenario.held is not None else scenario.levels)
-        ],
-        "still": [
-            [round((opens_s + (number + at) * timing.level_s) * 1000) for at in HELD_STILL]
-            for number in range(0 if scenario.held is None else len(scenario.levels))
-        ],
+        "spread_ms": scenario.spread_ms,
+        "levels": [{"vus": users, "at_ms": round((opens_s + at_s) * 1000)} for at_s, users in scenario.level_starts(timing)],
+        "still": [[round((opens_s + at_s) * 1000) for at_s in window] for window in scenario.steady_windows(timing)],
         "window_from_ms": round(opens_s * 1000),
         "window_to_ms": round(closes_s * 1000),
         # The scenario starts some 0.7 s after k6 does: from its own start it must last until the window closes.
@@ -118,25 +116,18 @@ def cell(
         "drain_ms": round((2 * timing.drain_s + 10) * 1000),
         "timeout_ms": TIMEOUT_S * 1000,
         "seed": seed % 1_000_000,
-        "iterations": None if scenario.whole is None else scenario.whole.requests,
-        "whole": scenario.whole is not None,
-        "keep_alive": scenario.whole is None or scenario.whole.keep_alive,
+        "iterations": scenario.iterations,
+        "whole": scenario.ends,
+        "keep_alive": scenario.reuses_connections,
         "mix": None,
         "summary": str(summary),
     }
-    if scenario.whole is not None:
+    longest_s = scenario.longest_s(TIMEOUT_S)
+    if longest_s is not None:
         data["drain_ms"] = round((TIMEOUT_S + 10) * 1000)
-        if scenario.whole.requests is not None:
-            data["duration_ms"] = round((opens_s - now_s + whole_s(scenario)) * 1000)
+        if scenario.iterations is not None:
+            data["duration_ms"] = round((opens_s - now_s + longest_s) * 1000)
     return data, opens_s
-
-
-def whole_s(scenario: Scenario) -> float:
-    """How long a load may take that is measured as a whole: longer than any that keeps to the time of an answer (s)."""
-    assert scenario.whole is not None
-    if scenario.whole.requests is None:
-        return (scenario.whole.send_s or 0.0) + TIMEOUT_S
-    return scenario.whole.requests / scenario.vus * TIMEOUT_S
 
 
 def warming(targets: list[Scenario], requests: int, cap_s: float, base_url: str, now_s: float, summary: Path) -> dict[str, object]:
@@ -145,7 +136,7 @@ def warming(targets: list[Scenario], requests: int, cap_s: float, base_url: str,
     After `cap_s` no more are sent, however many are left.
     """
     mix = [{**_target(s, base_url), "url": base_url + (s.warm_path or s.path)} for s in targets]
-    mix += [{**_target(s, base_url), "url": base_url + s.beside.warm_path, "body": s.beside.body} for s in targets if s.beside is not None]
+    mix += [{**_target(s, base_url), "url": base_url + h.warm_path, "body": h.body} for s in targets for h in s.heavy_requests]
     return {
         **mix[0],
         "beside": None,
@@ -168,13 +159,6 @@ def warming(targets: list[Scenario], requests: int, cap_s: float, base_url: str,
         "mix": mix,
         "summary": str(summary),
     }
-
-
-def _spread_ms(scenario: Scenario) -> int:
-    """Closed starts are spread over one hold, those of a ladder's level over a part of it; a whole load's users begin at once."""
-    if scenario.model == "open" or scenario.whole is not None:
-        return 0
-    return round(scenario.hold_ms * (LEVEL_SPREAD if scenario.levels else 1))
 
 
 def _target(scenario: Scenario, base_url: str) -> dict[str, object]:

@@ -15,10 +15,10 @@ from urllib.parse import urlsplit
 
 import psutil
 
-from nsb.analyse.fairness import Granted, Manifest, Said, Seen
 from nsb.conform import kernel
 from nsb.conform.wire import Connection, NoAnswer, get
 from nsb.measure.process import ProcessError
+from nsb.records.manifest import Granted, Manifest, Said, Seen
 
 if TYPE_CHECKING:
     from nsb.measure.native import Running, Stage

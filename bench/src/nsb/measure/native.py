@@ -15,42 +15,33 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import httpx
 
-from nsb.analyse import fairness, second
-from nsb.analyse.growth import climb
-from nsb.analyse.parse import Load, SummaryError, answered, load_summary
-from nsb.analyse.placement import Placement
-from nsb.analyse.starts import Start, cold, load_end
-from nsb.analyse.validity import Judgement, Observation, Stats, judge
 from nsb.conform.kernel import established
 from nsb.errors import Failure
-from nsb.measure import attach, holder, k6, manifest, oha, starts
+from nsb.measure import attach, holder, k6, manifest, starts
 from nsb.measure.database import Server
 from nsb.measure.host import slab_memory_mib, tcp_counters, tcp_memory_mib
 from nsb.measure.journal import Journal
 from nsb.measure.process import ALL_CORES, Gauge, Process, ProcessError, Program, Tree, free_port, machine_times, port_is_free
 from nsb.measure.tools import Workshop
+from nsb.records.cells import Edge, Observed, Offered, Record, Served, Stations, Stats, Window
+from nsb.records.manifest import Manifest
+from nsb.records.starts import Start, load_end
+from nsb.records.summary import Load, SummaryError, answered, load_summary
 from nsb.registry.model import (
     EXTRAS,
-    P99_REQUESTS,
-    SECOND_BOOT_S,
-    Cell,
     Contender,
-    Half,
-    Latency,
+    HeldConnections,
     Reading,
     Scenario,
-    SecondFigure,
-    Status,
-    Still,
     Timing,
     endpoint,
-    reading_times,
 )
-from nsb.registry.plan import Plan, Slot, needs_fresh, spent
+from nsb.registry.placement import Placement
+from nsb.registry.plan import Plan, Slot, needs_fresh
 
 PORTS_TRIED = 3
 """Another program may take a port between our look and the service's bind."""
@@ -95,9 +86,11 @@ class Running:
     base_url: str
     runtime: dict[str, Any] = field(default_factory=dict)
     ready_s: float = 0.0
-    doubts: list[str] = field(default_factory=list)
-    """What is to be said of every cell that this process serves."""
-    manifest: fairness.Manifest | None = None
+    warmed: int = 0
+    """Requests of its warm-up that were answered as they must be."""
+    ended_before: int | None = None
+    """The exit code of the process before it, where that one had ended by itself in this round."""
+    manifest: Manifest | None = None
     """What it has in effect, read once it is warm."""
     ready_cpu_s: float = 0.0
     ready_mib: float = 0.0
@@ -286,18 +279,6 @@ def _pause_s(waited_s: float) -> float:
     return min(0.1, max(0.005, 0.03 * waited_s))
 
 
-@dataclass
-class Edge:
-    """All counters read at one edge of a window."""
-
-    at_s: float
-    cpu: dict[str, float]
-    busy_s: float
-    steal_s: float
-    tcp: dict[str, int] | None = None
-    """Counters of the network namespace."""
-
-
 class Meter:
     """Reads CPU of every role at the window's edges, and memory and threads of the service in between."""
 
@@ -462,24 +443,19 @@ class Runner:
         stage: Stage,
         journal: Journal,
         k6_program: Path,
-        oha_: oha.Generator | None = None,
         holder_program: Path | None = None,
     ) -> None:
-        """`oha_`: measures closed cells again where k6 was full; None where no scenario of the plan is one of those.
-
-        `holder_program`: holds connections beside a load; None where no scenario asks for it, or nothing builds it.
-        """
+        """`holder_program`: holds connections beside a load; None where no scenario asks for it, or nothing builds it."""
         self.plan = plan
         self.stage = stage
         self.journal = journal
         self._k6 = k6_program
-        self._oha = oha_
         self._holder = holder_program
         self._running: dict[str, Running] = {}
         self._out: dict[str, str] = {}
         """Contender id → why it cannot run in this round: nobody waits for its start again before the next."""
-        self.fair: fairness.Record | None = None
-        """What the contenders have in effect, once they were found alike: what is started later must not differ."""
+        self.unlike: Callable[[str, Manifest], list[str]] = lambda *_: []
+        """In what a contender that is started later differs from what it must be, in sentences; set once all were found alike."""
 
     # --- rounds ---
 
@@ -532,15 +508,14 @@ class Runner:
         self._warm(running, seen)
         running.manifest = manifest.read(running, self.stage).of_usual_heap(contender.heap_mib)
         running.process.freeze()
-        unlike = [] if self.fair is None else fairness.unlike(self.fair, contender.id, running.manifest)
-        if unlike:
-            raise Died(f"{contender.id} is not set as it must be", None, "; ".join(each.sentence for each in unlike))
+        if unlike := self.unlike(contender.id, running.manifest):
+            raise Died(f"{contender.id} is not set as it must be", None, "; ".join(unlike))
 
     def runtimes(self) -> dict[str, dict[str, Any]]:
         """What the programs say of themselves, with the time each took to get ready (s)."""
         return {name: {**r.runtime, "ready_s": round(r.ready_s, 3)} for name, r in self._running.items()}
 
-    def manifests(self) -> dict[str, fairness.Manifest]:
+    def manifests(self) -> dict[str, Manifest]:
         """What the contenders of this round have in effect."""
         return {name: r.manifest for name, r in self._running.items() if r.manifest is not None and name not in self._out}
 
@@ -600,7 +575,7 @@ class Runner:
             seen["warm_requests"] = answered(json.loads(summary.read_text(encoding="utf-8")))
         except (OSError, ValueError, SummaryError) as error:
             raise Died(f"k6 does not say how {running.contender.id} was warmed", None, str(error)) from None
-        running.doubts += cold(seen["warm_requests"], tier)
+        running.warmed = seen["warm_requests"]
         running.process.pin(self.stage.placement.service)
 
     def _drain(self, running: Running, deadline_s: float) -> bool:
@@ -625,7 +600,7 @@ class Runner:
         One whose workers may be blocked answers /stats when what is queued before it has been served: slow is not hanging.
         """
         patience_s = DRAIN_S + scenario.queue_s(running.contender, self.plan.workers)
-        answered = scenario.held is not None or self._drain(running, patience_s)  # what it held may be in flight for long yet
+        answered = scenario.holding or self._drain(running, patience_s)  # what it held may be in flight for long yet
         code = running.process.exit_code
         if code is not None:
             why = f"the service ended with {code}: {running.process.last_words()}"
@@ -639,24 +614,24 @@ class Runner:
 
     # --- cells ---
 
-    def measure(self, slot: Slot, attempt: int = 1) -> Cell:
+    def measure(self, slot: Slot, attempt: int = 1) -> Record:
         """One cell. Never raises for what a contender or k6 does wrong: that is the cell's status."""
         why_not = slot.contender.why_not(slot.scenario)
         if why_not is not None:
-            return self._empty(slot, attempt, "unsupported", why_not)
+            return self._unmeasured(slot, attempt, "unsupported", why_not)
         if slot.contender.id in self._out:
-            return self._empty(slot, attempt, "failed", self._out[slot.contender.id])
-        if slot.scenario.held is not None:
+            return self._unmeasured(slot, attempt, "failed", self._out[slot.contender.id])
+        if slot.scenario.holding:
             if self._holder is None:
-                return self._empty(
+                return self._unmeasured(
                     slot, attempt, "unsupported", "connections are held by a program that is built with Go, which is not here"
                 )
-            too_many = holder.too_many(slot.scenario.levels[-1], resource.getrlimit(resource.RLIMIT_NOFILE)[0])
+            too_many = holder.too_many(slot.scenario.steps[-1], resource.getrlimit(resource.RLIMIT_NOFILE)[0])
             if too_many is not None:
-                return self._empty(slot, attempt, "unsupported", too_many)
+                return self._unmeasured(slot, attempt, "unsupported", too_many)
         running, contender = self._running.get(slot.contender.id), slot.contender.with_heap(slot.scenario.heap_mib)
         if contender.heap_mib != slot.contender.heap_mib and self.stage.runner != "native":
-            return self._empty(slot, attempt, "unsupported", "a container has the heap that compose.yaml gives it: --runner native")
+            return self._unmeasured(slot, attempt, "unsupported", "a container has the heap that compose.yaml gives it: --runner native")
         alive = running if running is not None and running.process.exit_code is None else None
         if alive is not None and needs_fresh(slot.scenario, alive.used, alive.contender.heap_mib, contender.heap_mib):
             self._end(slot.contender.id)
@@ -665,19 +640,18 @@ class Runner:
             code = None if running is None else running.process.exit_code
             try:
                 running = self._begin(contender, slot.round)
-                if code is not None:
-                    running.doubts.append(f"restart: the service had ended with {code} and was started again in this round")
+                running.ended_before = code
             except (Died, ProcessError) as error:
                 self._out[slot.contender.id] = str(error)
-                return self._empty(slot, attempt, "failed", str(error))
+                return self._unmeasured(slot, attempt, "failed", str(error))
         try:
             return self._measure(slot, running, attempt)
         finally:
             running.process.freeze()
-            if spent(slot.contender, slot.scenario):
-                self._end(slot.contender.id, 10 if slot.scenario.held is None else 0)
+            if slot.scenario.spends(slot.contender):
+                self._end(slot.contender.id, 10 if not slot.scenario.holding else 0)
 
-    def _measure(self, slot: Slot, running: Running, attempt: int) -> Cell:
+    def _measure(self, slot: Slot, running: Running, attempt: int) -> Record:
         began, started_at = time.monotonic(), datetime.now(UTC).isoformat(timespec="seconds")
         timing = self.plan.timing(slot.scenario)
         running.used = True
@@ -691,51 +665,63 @@ class Runner:
         jvm, uncollected = self._to_collect(running, slot)
         data, opens_s = k6.cell(slot.scenario, timing, self.plan.workers, running.base_url, self.plan.seed, time.time(), summary)
         generators = [self._generate(data, name)]
-        reader = StatsReader(running.base_url, LADDER_STATS_S if slot.scenario.levels else STATS_S)
+        reader = StatsReader(running.base_url, LADDER_STATS_S if slot.scenario.steps else STATS_S)
         held = None
         try:
-            if slot.scenario.held is not None:
-                generators.append(self._hold(slot, timing, running, opens_s, name))
+            if isinstance(slot.scenario, HeldConnections):
+                generators.append(self._hold(slot.scenario, timing, running, opens_s, name))
             window = self._watch(running, generators, reader, timing, opens_s, slot, jvm)
-            code = generators[0].exit_code if timing.whole else generators[0].wait(2 * timing.drain_s + 20)
-            if slot.scenario.held is not None:
+            code = generators[0].exit_code if timing.ends else generators[0].wait(2 * timing.drain_s + 20)
+            if slot.scenario.holding:
                 generators[1].wait(HOLDER_END_S)
                 held = holder.outcome(self._report(name))
         except holder.HoldError as error:
             said = _in_one_line(generators[1].last_words(3))
-            return self._empty(slot, attempt, "failed", f"{error}{'; it said: ' + said if said else ''}")
+            return self._unmeasured(slot, attempt, "failed", f"{error}{'; it said: ' + said if said else ''}")
         finally:
             reader.close()
             for each in generators:
                 each.end(0.5)  # it has ended, or is too late, or the run was interrupted
         lost = self._lost(running, slot.scenario)
         if lost is not None:
-            return self._empty(slot, attempt, "failed", lost)
+            return self._unmeasured(slot, attempt, "failed", lost)
         if pinnings is not None:
             pinnings = _pinnings(running, slot.scenario, pinnings)
         load = self._summary(summary, code)
-        if timing.whole and load is not None and load.whole_s:
+        if timing.ends and load is not None and load.whole_s:
             window = window.until(opens_s + (load.ended_ms or 0.0) / 1000)
-            timing = timing.model_copy(update={"window_s": round(load.whole_s, 3)})
-        observation = replace(self._observation(slot, timing, running, window, load, -1 if code is None else code), held=held)
-        observation = replace(observation, uncollected=uncollected or window.uncollected)
-        judgement = judge(observation)
-        again = self._oha if slot.scenario.measured_again and judgement.may_be_more else None
-        figure = None if again is None else self._again(slot, timing, running, name, again)
-        cell = self._cell(slot, attempt, timing, window, observation, judgement, started_at, time.monotonic() - began, name)
-        short = self.plan.cut_short(slot.scenario)
-        told = [] if load is not None else [f"k6 said: {_in_one_line(generators[0].last_words(3)) or 'nothing'}"]
-        changes = {
-            "second": figure,
-            "pinnings": pinnings,
-            "reasons": [*cell.reasons, *told],
-            "doubts": [*cell.doubts, *running.doubts, *([short] if short else [])],
-        }
-        return cell.model_copy(update=changes)
+        self.journal.samples(_samples(window, slot))
+        tier = self.plan.tier
+        return Record(
+            round=slot.round,
+            attempt=attempt,
+            contender=slot.contender.id,
+            scenario=slot.scenario.id,
+            profile=self.plan.profile,
+            model=slot.scenario.model,
+            started_at=started_at,
+            wall_s=round(time.monotonic() - began, 3),
+            outcome="measured",
+            observed=Observed(
+                offered=self._offered(slot, timing),
+                stations=self._stations(slot, running),
+                served=Served(
+                    warmed=running.warmed, to_warm=tier.warm_requests, warm_cap_s=tier.warm_cap_s, ended_with=running.ended_before
+                ),
+                window=replace(window, later=()),
+                exit_code=-1 if code is None else code,
+                generator_said=None if load is not None else _in_one_line(generators[0].last_words(3)),
+                load=load,
+                held=held,
+                uncollected=uncollected,
+                pinnings=pinnings,
+                raw=f"k6/{name}.json" if load is not None else None,
+            ),
+        )
 
     def _to_collect(self, running: Running, slot: Slot) -> tuple[attach.Jvm | None, str | None]:
         """A JVM whose memory is to be read on a ladder, listening; or why it cannot be asked for a full collection."""
-        if not slot.scenario.levels or not slot.contender.has_heap:
+        if not slot.scenario.steps or not slot.contender.has_heap:
             return None, None
         if self.stage.runner != "native":
             return None, "it runs in a container"
@@ -744,56 +730,14 @@ class Runner:
         except attach.AttachError as error:
             return None, str(error)
 
-    def _again(self, slot: Slot, timing: Timing, running: Running, name: str, generator: oha.Generator) -> SecondFigure:
-        """The same load by oha, right after k6's. Never raises for what oha or the service does wrong: that is the figure's status."""
-
-        def none(status: Status, why: str) -> SecondFigure:
-            return SecondFigure(tool=generator.version, status=status, reasons=[why])
-
-        if generator.program is None:
-            return none("unsupported", generator.why_not)
-        scenario, raw = slot.scenario, f"oha/{name}.json"
-        report_file, log = self.journal.folder / raw, self.journal.folder / "logs" / f"oha-{name}.log"
-        report_file.unlink(missing_ok=True)  # of a sitting that was killed
-        reader = StatsReader(running.base_url)
-        try:
-            if scenario.writes:
-                self.stage.database.reset_books()
-            before = reader.now()
-            url, opens_s = running.base_url + scenario.path, time.time() + SECOND_BOOT_S + timing.settle_s
-            process = generator.start(url, scenario, timing, self.stage.placement.generator, report_file, log)
-            try:
-                counter = oha.Counter(reader.now, [opens_s + part * timing.window_s for part in (0.0, 0.5, 1.0)])
-                window = self._watch(running, [process], reader, timing, opens_s, slot)
-                code = process.wait(20)
-            finally:
-                process.end(0.5)
-            lost = self._lost(running, slot.scenario)
-            if lost is not None:
-                return none("failed", lost)
-            if code != 0:
-                return none("failed", f"oha {'did not end' if code is None else f'ended with {code}'}: {process.last_words()}")
-            after, edges = reader.now(), counter.counts()
-            report = second.parse(report_file.read_text(encoding="utf-8"))
-            inserted = self.stage.database.inserted() if scenario.writes else None
-        except (ProcessError, OSError, second.ReportError) as error:
-            return none("failed", str(error))
-        finally:
-            reader.close()
-        if before is None or after is None or len(edges) < 3:
-            return none("failed", "/stats did not answer at the window's edges: nobody counted the window's requests")
-        o = self._observation(slot, timing, running, window, second.load(report, edges, timing.window_s), 0)
-        expected = second.Expected(scenario.answer_status, scenario.body, scenario.vus, inserted)
-        return second.figure(generator.version, o, report, after.requests_total - before.requests_total, expected, raw)
-
     def _report(self, name: str) -> Path:
         return self.journal.folder / "k6" / f"{name}-held.json"
 
-    def _hold(self, slot: Slot, timing: Timing, running: Running, opens_s: float, name: str) -> Process:
+    def _hold(self, scenario: HeldConnections, timing: Timing, running: Running, opens_s: float, name: str) -> Process:
         """The connections that are held beside the load. Raises ProcessError."""
         assert self._holder is not None
         self._report(name).unlink(missing_ok=True)  # of a sitting that was killed
-        what = holder.order(slot.scenario, timing, running.base_url, opens_s, self._report(name))
+        what = holder.order(scenario, timing, running.base_url, opens_s, self._report(name))
         log = self.journal.folder / "logs" / f"holder-{name}.log"
         return holder.start(self._holder, what, self.stage.placement.generator, log)
 
@@ -808,8 +752,8 @@ class Runner:
         jvm: attach.Jvm | None = None,
     ) -> Window:
         meter = Meter(self.stage, running, generators)  # finding the processes takes milliseconds: not at the edge
-        times = [(opens_s + at_s, users) for at_s, users in reading_times(slot.scenario, timing)]
-        ladder = Ladder(reader, meter, times, slot.scenario.held is not None, opens_s, jvm)
+        times = [(opens_s + at_s, users) for at_s, users in slot.scenario.reading_times(timing)]
+        ladder = Ladder(reader, meter, times, slot.scenario.holding, opens_s, jvm)
         before_switches = meter.switches_until(opens_s)
         sleep_until(opens_s)
         first = meter.open()
@@ -823,14 +767,14 @@ class Runner:
         connections = self.stage.database.connections(running.contender.id)
         clients = established(running.port)
         ladder.climb(opens_s + timing.window_s)
-        after_switches = None if timing.whole else meter.switches_until(opens_s + timing.window_s)
+        after_switches = None if timing.ends else meter.switches_until(opens_s + timing.window_s)
         sleep_until(opens_s + timing.window_s)
-        edges = [] if not timing.whole else self._until_answered(generators[0], meter, slot.scenario)
+        edges = [] if not timing.ends else self._until_answered(generators[0], meter, slot.scenario)
         last = edges.pop() if edges else meter.edge()
         after = reader.later()
         after_counters = self.stage.database.counters() if slot.scenario.statements else None
         footprints.append(meter.service_footprint())
-        if timing.whole:  # nothing comes any more
+        if timing.ends:  # nothing comes any more
             after_switches = meter.switches_until(last.at_s)
         executed = None
         if before_counters is not None and after_counters is not None:
@@ -846,7 +790,7 @@ class Runner:
     @staticmethod
     def _until_answered(generator: Process, meter: Meter, scenario: Scenario) -> list[Edge]:
         """The counters, again and again until the generator has ended: which of them were read at the last answer it tells afterwards."""
-        until = time.monotonic() + k6.whole_s(scenario) + k6.TIMEOUT_S
+        until = time.monotonic() + (scenario.longest_s(k6.TIMEOUT_S) or 0.0) + k6.TIMEOUT_S
         edges, began = [meter.edge()], time.monotonic()
         while generator.wait(max(EDGE_EVERY_S, EDGE_EVERY * (time.monotonic() - began))) is None and time.monotonic() < until:
             edges.append(meter.edge())
@@ -860,199 +804,62 @@ class Runner:
         except (OSError, ValueError, SummaryError):
             return None
 
-    def _observation(self, slot: Slot, timing: Timing, running: Running, window: Window, load: Load | None, code: int) -> Observation:
-        placement, scenario = self.stage.placement, slot.scenario
-        used = window.used(None if timing.whole else timing.window_s)
-        roles = {"service": placement.service, "database": placement.database, "upstream": placement.upstream}
-        beside = frozenset({"generator", *(r for r, c in roles.items() if set(c) & set(placement.generator))})
-        return Observation(
-            model=scenario.model,
+    def _offered(self, slot: Slot, timing: Timing) -> Offered:
+        scenario = slot.scenario
+        return Offered(
             rate=scenario.rate_for(self.plan.workers),
-            vus=scenario.clients,
+            vus=scenario.vus,
+            clients=scenario.clients,
             hold_s=scenario.hold_ms / 1000,
             holds=scenario.holds,
+            calls=scenario.calls,
             statements=scenario.statements,
             window_s=timing.window_s,
-            exit_code=code,
-            load=load,
-            cpu_s=used,
-            steal_s=window.last.steal_s - window.first.steal_s,
-            cores={
-                "service": len(placement.service),
-                "generator": len(placement.generator),
-                "database": len(placement.database),
-                "upstream": len(placement.upstream),
-                "machine": len(ALL_CORES),
-            },
-            shared=beside,
-            workers=int(running.runtime["workers"]),
+            ends=timing.ends,
+            levels=list(scenario.steps),
+            levels_wanted=self.plan.cut.get(scenario.id),
+            holding=scenario.holding,
+            rehearsal=self.plan.rounds < 2,
+        )
+
+    def _stations(self, slot: Slot, running: Running) -> Stations:
+        placement, contender = self.stage.placement, slot.contender
+        roles = {"service": placement.service, "database": placement.database, "upstream": placement.upstream}
+        workers = int(running.runtime["workers"])
+        return Stations(
+            workers=workers,
             pool=int(running.runtime["pool_size"]),
             server_threads=running.runtime.get("settings", {}).get("server_threads"),
-            blocked_by=slot.contender.blocked_by,
-            waits_on_loop=slot.contender.waits_on_loop,
-            calls=scenario.calls,
-            call_threads=slot.contender.call_threads,
-            query_threads=slot.contender.query_threads(int(running.runtime["workers"])),
-            db_connections=window.connections,
-            executed=window.executed,
-            before=window.before,
-            after=window.after,
-            half_cpu_s=window.halves("service"),
+            blocked_by=contender.blocked_by,
+            waits_on_loop=contender.waits_on_loop,
+            call_threads=contender.call_threads,
+            query_threads=contender.query_threads(workers),
+            cores={**{role: len(cores) for role, cores in roles.items()}, "generator": len(placement.generator), "machine": len(ALL_CORES)},
+            shared=["generator", *(role for role, cores in roles.items() if set(cores) & set(placement.generator))],
             database_known=self.stage.database.pid is not None,
-            rehearsal=self.plan.rounds < 2,
-            ladder=window.ladder,
-            tcp=window.tcp(),
-            clients=window.clients,
-            whole=timing.whole,
         )
 
-    def _cell(
-        self,
-        slot: Slot,
-        attempt: int,
-        timing: Timing,
-        window: Window,
-        o: Observation,
-        judgement: Judgement,
-        started_at: str,
-        wall_s: float,
-        name: str,
-    ) -> Cell:
-        load = o.load
-        threads = max(count for _, count in window.footprints)
-        common: dict[str, Any] = {
-            "round": slot.round,
-            "attempt": attempt,
-            "contender": slot.contender.id,
-            "scenario": slot.scenario.id,
-            "profile": self.plan.profile,
-            "model": slot.scenario.model,
-            "status": judgement.status,
-            "reasons": judgement.reasons,
-            "doubts": judgement.doubts,
-            "limit": judgement.limit,
-            "started_at": started_at,
-            "wall_s": round(wall_s, 3),
-            "window_s": timing.window_s,
-            "rate": o.rate,
-            "vus": slot.scenario.vus,
-            "cpu_s": {role: round(seconds, 6) for role, seconds in o.cpu_s.items()},
-            "memory_peak_mib": round(window.peak_mib, 1),
-            "threads_peak": threads,
-            "whole": timing.whole,
-            "db_connections_peak": window.connections,
-            "statements": window.executed,
-            "checks": list(judgement.checks),
-            "raw": f"k6/{name}.json" if load is not None else None,
-        }
-        self.journal.samples(window.samples(slot))
-        if load is None or load.requests == 0:
-            return Cell(**common)
-        if slot.scenario.levels:
-            common |= {"ladder": list(window.ladder), "memory_slope": climb(window.ladder, o.server_threads).slope}
-        if (
-            slot.scenario.levels and slot.scenario.held is None
-        ):  # its load changes by design: rates, times and CPU over all of it mean nothing
-            return Cell(**common, requests=load.requests, failures=load.failures_all, dropped=load.dropped)
-        halves = window.halves("service")
-        # k6 numbers only the arrivals it started: after a drop the schedule is lost, and what is left is the request itself.
-        latency = load.service if o.model == "open" and load.dropped else load.latency
-        collected = any(reading.collected_s is not None for reading in window.ladder)  # the slowest requests are those that waited for it
-        return Cell(
-            **common,
-            requests=load.requests,
-            failures=load.failures_all,
-            dropped=load.dropped,
-            throughput_rps=round(load.requests / timing.window_s, 3),
-            latency_ms=Latency(
-                p50=_ms(latency.p50),
-                p90=_ms(latency.p90),
-                p99=_ms(latency.p99) if load.requests >= P99_REQUESTS and not load.dropped and not collected else None,
-                max=None if collected else _ms(latency.max),
-            ),
-            cpu_us_per_request={
-                role: round(o.cpu_s[role] / load.requests * 1e6, 2) if role != "database" or o.database_known else None
-                for role in ("service", "generator", "database", "upstream")
-            },
-            switches_per_request=None if window.switched is None else round(window.switched / load.requests, 4),
-            halves=[
-                Half(requests=half.count, p50_ms=_ms(half.p50), service_cpu_s=round(cpu, 6))
-                for half, cpu in zip(load.halves, halves, strict=True)
-            ],
-            still=[
-                Still(held=slot.scenario.levels[level], requests=found.count, p50_ms=_ms(found.p50), p90_ms=_ms(found.p90))
-                for level, found in sorted(load.still.items())
-            ],
-        )
-
-    def _empty(self, slot: Slot, attempt: int, status: str, why: str) -> Cell:
-        return Cell.model_validate(
-            {
-                "round": slot.round,
-                "attempt": attempt,
-                "contender": slot.contender.id,
-                "scenario": slot.scenario.id,
-                "profile": self.plan.profile,
-                "model": slot.scenario.model,
-                "status": status,
-                "reasons": [_in_one_line(why)],
-                "started_at": datetime.now(UTC).isoformat(timespec="seconds"),
-            }
+    def _unmeasured(self, slot: Slot, attempt: int, outcome: Literal["failed", "unsupported"], why: str) -> Record:
+        return Record(
+            round=slot.round,
+            attempt=attempt,
+            contender=slot.contender.id,
+            scenario=slot.scenario.id,
+            profile=self.plan.profile,
+            model=slot.scenario.model,
+            started_at=datetime.now(UTC).isoformat(timespec="seconds"),
+            outcome=outcome,
+            why=_in_one_line(why),
         )
 
 
-@dataclass(frozen=True)
-class Window:
-    """What was read while one window was open."""
-
-    first: Edge
-    middle: Edge
-    last: Edge
-    before: Stats | None
-    after: Stats | None
-    footprints: tuple[tuple[float, int], ...]
-    connections: int
-    executed: int | None
-    peak_mib: float
-    """The service's highest memory (PSS)."""
-    clients: int | None = None
-    """Established connections to the service's port in mid-window."""
-    ladder: tuple[Reading, ...] = ()
-    uncollected: str | None = None
-    later: tuple[Edge, ...] = ()
-    """Of a load that is measured as a whole: read between `middle` and `last`."""
-    switched: int | None = None
-    """Context switches of the service's threads."""
-
-    def until(self, at_s: float) -> Window:
-        """The same with the first edge from then on (epoch s) as its last one."""
-        return replace(self, last=next((edge for edge in self.later if edge.at_s >= at_s), self.last), later=())
-
-    def tcp(self) -> dict[str, int] | None:
-        """What the network namespace counted between the edges."""
-        first, last = self.first.tcp, self.last.tcp
-        return None if first is None or last is None else {name: last[name] - first[name] for name in first}
-
-    def used(self, window_s: float | None) -> dict[str, float]:
-        """CPU by role in the window (s): what was used between the edges, scaled from the time between them, which is milliseconds off.
-
-        None: as it is, of a load as a whole, which has no CPU to be used outside of it.
-        """
-        scale = 1.0 if window_s is None else window_s / (self.last.at_s - self.first.at_s)
-        used = {role: (self.last.cpu[role] - self.first.cpu[role]) * scale for role in self.first.cpu}
-        used["foreign"] = max(0.0, (self.last.busy_s - self.first.busy_s) * scale - sum(used.values()))
-        return used
-
-    def halves(self, role: str) -> tuple[float, float]:
-        return self.middle.cpu[role] - self.first.cpu[role], self.last.cpu[role] - self.middle.cpu[role]
-
-    def samples(self, slot: Slot) -> str:
-        """Lines of samples.csv."""
-        lines = [
-            f"{edge.at_s:.3f},{slot.round},{slot.contender.id},{slot.scenario.id},{pss:.1f},{threads},{edge.cpu['service']:.6f}\n"
-            for edge, (pss, threads) in zip((self.first, self.middle, self.last), self.footprints, strict=True)
-        ]
-        return "".join(lines)
+def _samples(window: Window, slot: Slot) -> str:
+    """Lines of samples.csv."""
+    lines = [
+        f"{edge.at_s:.3f},{slot.round},{slot.contender.id},{slot.scenario.id},{pss:.1f},{threads},{edge.cpu['service']:.6f}\n"
+        for edge, (pss, threads) in zip((window.first, window.middle, window.last), window.footprints, strict=True)
+    ]
+    return "".join(lines)
 
 
 def _switched(before: Mapping[tuple[int, int], int] | None, after: Mapping[tuple[int, int], int] | None) -> int | None:

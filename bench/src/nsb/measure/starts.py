@@ -5,8 +5,8 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-from nsb.analyse.starts import Sample
-from nsb.analyse.validity import Stats
+from nsb.records.cells import Stats
+from nsb.records.starts import Sample
 
 STEP_S = 0.25
 """Between two samples (s)."""

@@ -9,11 +9,11 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
-from nsb.analyse.stopped import Asked, Inventory, Woken, requests
 from nsb.conform.kernel import ports_towards
 from nsb.conform.wire import NoAnswer, ask
 from nsb.measure.native import Died, Running, Stage, StatsReader, wait_pool
 from nsb.measure.process import ProcessError
+from nsb.records.stopped import Asked, Inventory, Woken, requests
 from nsb.registry.model import Contender
 
 AT_ONCE = 20

@@ -3,17 +3,31 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
-from nsb.analyse.fairness import DECLARED
 from nsb.errors import Failure
+from nsb.records.manifest import DECLARED
 from nsb.registry.claims import Article, CapRule, Claim, Claims, Name, Ours, Rule, SlopeRule, contenders_of
-from nsb.registry.model import P99_REQUESTS, Contender, Frozen, Registry, Scenario, Service, Tier, Tool, timing, tools_named, twin_id
+from nsb.registry.model import (
+    P99_REQUESTS,
+    SHAPES,
+    Arrivals,
+    Contender,
+    Frozen,
+    Registry,
+    Scenario,
+    Service,
+    Tier,
+    Tool,
+    scenario_of,
+    tools_named,
+    twin_id,
+)
 
 T = TypeVar("T")
 ModelT = TypeVar("ModelT", bound=BaseModel)
@@ -41,8 +55,8 @@ def load(folder: Path) -> Registry:
     registry = Registry(
         tools=_tables(Tool, who, "tool", "contenders.toml", mistakes),
         services=_tables(Service, who, "service", "contenders.toml", mistakes),
-        contenders=_list(Contender, who, "contender", "contenders.toml", mistakes),
-        scenarios=_list(Scenario, what, "scenario", "scenarios.toml", mistakes),
+        contenders=_list(Contender.model_validate, who, "contender", "contenders.toml", mistakes),
+        scenarios=_list(scenario_of, what, "scenario", "scenarios.toml", mistakes),
         tiers=_tables(Tier, what, "tier", "scenarios.toml", mistakes),
     )
     if not mistakes:
@@ -85,23 +99,25 @@ def _read(file: Path, known: set[str], mistakes: list[str]) -> dict[str, Any]:
     return data
 
 
-def _validated(kind: type[ModelT], value: object, where: str, mistakes: list[str]) -> ModelT | None:
+def _validated(validate: Callable[[object], ModelT], value: object, where: str, mistakes: list[str]) -> ModelT | None:
     try:
-        return kind.model_validate(value)
+        return validate(value)
     except ValidationError as error:
         mistakes += [_readable(where, mistake) for mistake in error.errors()]
         return None
 
 
 def _readable(where: str, mistake: ErrorDetails) -> str:
-    """Key and sentence. pydantic puts the name of a rule into the path to its keys, where no reader of the file would look for it."""
-    loc = [str(part) for number, part in enumerate(mistake["loc"]) if number < 2 or mistake["loc"][number - 2] != "parts"]
+    """Key and sentence. pydantic puts the names of rules and shapes into the path to their keys, where no reader of the file would look."""
+    places = mistake["loc"][1:] if mistake["loc"][:1] and mistake["loc"][0] in SHAPES else mistake["loc"]
+    loc = [str(part) for number, part in enumerate(places) if number < 2 or places[number - 2] != "parts"]
     key = ".".join([where, *loc])
+    tag = mistake.get("ctx", {}).get("discriminator", "").strip("'")
     if mistake["type"] == "union_tag_invalid":
         known = mistake["ctx"]["expected_tags"].replace("'", "")
-        return f"{key}.rule: no rule is named {mistake['ctx']['tag']}; known are {known}"
+        return f"{key}.{tag}: no {tag} is named {mistake['ctx']['tag']}; known are {known}"
     if mistake["type"] == "union_tag_not_found":
-        return f"{key}.rule: is missing"
+        return f"{key}.{tag}: is missing"
     return f"{key}: {mistake['msg']}"
 
 
@@ -110,11 +126,11 @@ def _tables(kind: type[ModelT], data: Mapping[str, Any], key: str, file: str, mi
     if not isinstance(tables, dict):
         mistakes.append(f"{file}: {key}: must be tables [{key}.NAME]")
         return {}
-    found = {name: _validated(kind, value, f"{file}: {key}.{name}", mistakes) for name, value in tables.items()}
+    found = {name: _validated(kind.model_validate, value, f"{file}: {key}.{name}", mistakes) for name, value in tables.items()}
     return {name: value for name, value in found.items() if value is not None}
 
 
-def _list(kind: type[EntryT], data: Mapping[str, Any], key: str, file: str, mistakes: list[str]) -> dict[str, EntryT]:
+def _list(validate: Callable[[object], EntryT], data: Mapping[str, Any], key: str, file: str, mistakes: list[str]) -> dict[str, EntryT]:
     entries = data.get(key, [])
     if not isinstance(entries, list):
         mistakes.append(f"{file}: {key}: must be a list of tables [[{key}]]")
@@ -122,7 +138,7 @@ def _list(kind: type[EntryT], data: Mapping[str, Any], key: str, file: str, mist
     found: dict[str, EntryT] = {}
     for number, entry in enumerate(entries, 1):
         name = entry.get("id", number) if isinstance(entry, dict) else number
-        value = _validated(kind, entry, f"{file}: {key}[{name}]", mistakes)
+        value = _validated(validate, entry, f"{file}: {key}[{name}]", mistakes)
         if value is None:
             continue
         if value.id in found:
@@ -195,9 +211,9 @@ def load_claims(folder: Path, registry: Registry) -> Claims:
     data = _read(folder / "claims.toml", {"awaited", "article", "claim"}, mistakes)
     named = _named(data.get("article", {}))
     articles = _tables(Article, {"article": named}, "article", "claims.toml", mistakes)
-    claims = _list(Claim, data, "claim", "claims.toml", mistakes)
+    claims = _list(Claim.model_validate, data, "claim", "claims.toml", mistakes)
     nothing: dict[str, list[str]] = {"contenders": [], "scenarios": []}
-    awaited = _validated(_Awaited, data.get("awaited", nothing), "claims.toml: awaited", mistakes)
+    awaited = _validated(_Awaited.model_validate, data.get("awaited", nothing), "claims.toml: awaited", mistakes)
     if awaited is not None:
         unused = [] if mistakes else list(_unused(claims, awaited))  # what names it may be among the mistakes
         mistakes += [mistake for claim in claims.values() for mistake in _claim_mistakes(claim, named, awaited, registry)]
@@ -255,19 +271,19 @@ def _not_there(ours: Ours, registry: Registry) -> Iterator[str]:
         return
     names = [ours.contender, *([ours.other] if ours.other else [])]
     yield from (f"{name} is not among the contenders of {scenario.id}" for name in names if name not in scenario.contenders)
-    if ours.metric == "duration" and scenario.whole is None:
+    if ours.metric == "duration" and not scenario.ends:
         yield f"{scenario.id} is no load with an end"
 
 
 def _misfits(rule: Rule, scenario: Scenario) -> Iterator[str]:
     """Figures that a scenario does not have, or that say nothing there."""
     metric = getattr(rule, "metric", None)
-    closed = scenario.model == "closed" and not scenario.levels
-    if (isinstance(rule, SlopeRule) or metric == "memory") and not scenario.levels:
+    closed = scenario.model == "closed" and not scenario.steps
+    if (isinstance(rule, SlopeRule) or metric == "memory") and not scenario.steps:
         yield f"memory per request in flight needs a scenario with levels, and {scenario.id} has none"
     if (isinstance(rule, CapRule) or metric in ("throughput", "capacity")) and not closed:
         yield f"throughput needs a closed scenario without levels: in {scenario.id} the load decides it"
-    if metric in ("p50", "p90", "p99") and scenario.levels and scenario.held is None:
+    if metric in ("p50", "p90", "p99") and scenario.steps and not scenario.holding:
         yield f"latency is that of one load, and {scenario.id} has levels"
     if metric == "cpu" and scenario.model == "closed":
         yield f"CPU per request is compared at equal rates only, and {scenario.id} has no rate"
@@ -279,10 +295,10 @@ def _misfits(rule: Rule, scenario: Scenario) -> Iterator[str]:
 
 def _too_short(rule: Rule, scenario: Scenario, registry: Registry) -> Iterator[str]:
     """A tail that no window of a tier by claims is long enough for: such a rule would be undecided in every run."""
-    if getattr(rule, "metric", None) != "p99" or scenario.rate is None:
+    if getattr(rule, "metric", None) != "p99" or not isinstance(scenario, Arrivals) or scenario.rate is None:
         return
     for name, tier in registry.tiers.items():
-        requests = scenario.rate * timing(scenario, tier).window_s
+        requests = scenario.rate * scenario.timing(tier).window_s
         if tier.by_claims and requests < P99_REQUESTS:
             yield f"a p99 takes {P99_REQUESTS} requests, and a window of {scenario.id} has {requests:.0f} in tier {name}"
 

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import math
 import re
 from collections.abc import Iterable, Sequence
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
 from urllib.parse import parse_qs, urlsplit
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, TypeAdapter, field_validator, model_validator
 
 SCHEMA = 1
-"""The version of run.json and cells.jsonl."""
+"""The version of run.json and starts.jsonl, and of the lines of cells.jsonl that hold judged cells."""
 
 Model = Literal["open", "closed"]
 Profile = Literal["1cpu", "ncpu"]
@@ -248,37 +247,27 @@ class Contender(Frozen):
         return any("{heap}" in part for part in self.run)
 
 
-class Beside(Frozen):
-    """Requests of another kind among those that are measured: who waits for whom?"""
-
-    path: str = Field(pattern=r"^/")
-    warm_path: str
-    body: str
-    hold_ms: int = Field(default=0, ge=0)
-    """How long it takes at the least; 0 where that is not set."""
-    every: int = Field(ge=2)
-    """Each so-manieth arrival is one of these."""
+def _rising(value: list[int]) -> list[int]:
+    if value != sorted(set(value)):
+        raise ValueError("levels must rise")
+    return value
 
 
-class Whole(Frozen):
-    """A load as an article's generator made it: all users begin at once, and its figures count the drain (METHODOLOGY.md, Articles)."""
+def _from_one(value: list[int]) -> list[int]:
+    if value[0] == 0:
+        raise ValueError("levels of users rise from 1 at the least")
+    return value
 
-    send_s: float | None = Field(default=None, gt=0)
-    """For so long the users send; then what is under way is waited for."""
-    requests: int | None = Field(default=None, gt=0)
-    """Or so many requests in all."""
-    keep_alive: bool = True
-    """False: a connection for each request, as `ab` makes them by itself."""
 
-    @model_validator(mode="after")
-    def _one_end(self) -> Whole:
-        if (self.send_s is None) == (self.requests is None):
-            raise ValueError("a load ends by exactly one of send_s and requests")
-        return self
+Levels = Annotated[list[Annotated[int, Field(ge=0)]], Field(min_length=2), AfterValidator(_rising)]
+"""How many there are on each level, from the lowest on."""
 
 
 class Scenario(Frozen):
-    """A load: what is asked, how often, and what must be answered."""
+    """A load: what is asked, and what must be answered. The types below say how often: one for each shape of load.
+
+    A new shape is a class here with its own fields, a member of AnyScenario, and whatever it does otherwise than this class.
+    """
 
     id: str = Field(pattern=_ID)
     why: str
@@ -292,27 +281,12 @@ class Scenario(Frozen):
     writes: bool = False
     statements: int = Field(default=0, ge=0)
     """Database statements per request, as the contract declares them (C61)."""
-    model: Model
-    rate: int | None = Field(default=None, gt=0)
-    rate_per_worker: int | None = Field(default=None, gt=0)
-    vus: int = Field(gt=0)
-    levels: list[Annotated[int, Field(ge=0)]] = []
-    """A ladder: users in flight, step by step up to `vus`, with the memory read on each step; or the connections that are held."""
-    held: str | None = Field(default=None, pattern=r"^/")
-    """What is asked on the connections of the levels, which stay open beside the load: a path whose answer does not end."""
     hold_ms: int = Field(default=0, ge=0)
     holds: Literal["pool", "loop"] | None = None
     calls: int = Field(default=1, gt=0)
     """How many holds at once one request is made of, where a contender has threads for them alone (call_threads)."""
-    beside: Beside | None = None
-    """Heavier requests among the light ones, which alone are in the latencies."""
-    headline: Headline
-    whole: Whole | None = None
-    """A load that ends, measured from its first request to its last answer, where it is no window of one that goes on."""
     article: str | None = Field(default=None, pattern=r"^[A-Z]$")
     """Whose own load it is."""
-    article_window_s: float | None = Field(default=None, gt=0)
-    """How long the article sent: the window of an open scenario that repeats it."""
     heap_mib: int | None = Field(default=None, gt=0)
     """Of every JVM under it, where the article says what it had."""
     contenders: list[str] = []
@@ -323,59 +297,60 @@ class Scenario(Frozen):
     check: bool = False
     """Part of the short run of `just test`."""
 
-    @model_validator(mode="after")
-    def _rate_fits_model(self) -> Scenario:
-        rates = [r for r in (self.rate, self.rate_per_worker) if r is not None]
-        if self.model == "open" and len(rates) != 1:
-            raise ValueError("an open scenario needs exactly one of rate and rate_per_worker")
-        if self.model == "closed" and rates:
-            raise ValueError("a closed scenario has no rate: its users set it")
-        if self.body.count("*") > 1:
-            raise ValueError("body may hold one * at the most")
-        if self.whole is not None and (self.model == "open" or self.levels):
-            raise ValueError("whole needs a closed scenario without levels: its users make the load")
-        if self.whole is not None and self.whole.requests is not None and self.hold_ms == 0:
-            raise ValueError("so many requests need a hold: without one nobody knows how long they take at the least")
-        if self.article_window_s is not None and (self.model == "closed" or self.levels):
-            raise ValueError("article_window_s needs an open scenario without levels")
-        if self.beside is not None and (self.model == "closed" or self.ids or self.method != "GET"):
-            raise ValueError("beside needs an open scenario of plain GETs: its users must not wait for what is beside them")
-        if bool(self.levels) != (self.headline == "memory"):
-            raise ValueError("levels and the headline memory belong together")
-        if self.levels and (len(self.levels) < 2 or self.levels != sorted(set(self.levels))):
-            raise ValueError("levels must rise, at least two of them")
-        if self.held is not None and (self.model == "closed" or not self.levels):
-            raise ValueError("held needs levels, how many connections there are, beside an open load")
-        if self.levels and self.held is None:
-            if self.model == "open" or self.hold_ms == 0:
-                raise ValueError("levels need a closed scenario with a hold: its users are the requests in flight")
-            if self.levels[-1] != self.vus or self.levels[0] == 0:
-                raise ValueError("levels of users rise from 1 at the least up to vus")
-        return self
+    if TYPE_CHECKING:  # fields or properties of every shape
+
+        @property
+        def shape(self) -> str: ...
+
+        @property
+        def vus(self) -> int:
+            """Virtual users of the generator."""
+            ...
+
+        @property
+        def headline(self) -> Headline: ...
+
+        @property
+        def model(self) -> Model: ...
+
+        def timing(self, tier: Tier) -> Timing:
+            """The phases of one cell."""
+            ...
+
+    holding: ClassVar[bool] = False
+    """Whether its levels are connections that are held beside the load."""
+    ends: ClassVar[bool] = False
+    """Whether the load ends by itself and is measured as a whole, from its first request to its last answer."""
+
+    @field_validator("body")
+    @classmethod
+    def _one_star(cls, value: str) -> str:
+        if value.count("*") > 1:
+            raise ValueError("may hold one * at the most")
+        return value
 
     def rate_for(self, workers: int) -> int | None:
         """Arrivals per second for that many workers; None for a closed scenario."""
-        return self.rate if self.rate_per_worker is None else self.rate_per_worker * workers
+        return None
+
+    @property
+    def steps(self) -> Sequence[int]:
+        """Users, or connections held, on each level of a scenario that has levels; none where it has not."""
+        return ()
 
     @property
     def paths(self) -> list[str]:
         """All that a contender must answer to run it."""
-        return [self.path, *([self.beside.path] if self.beside is not None else []), *([self.held] if self.held is not None else [])]
+        return [self.path]
 
     @property
     def clients(self) -> int:
         """Connections that it opens at the most."""
-        return self.vus + (self.levels[-1] if self.held is not None else 0)
+        return self.vus
 
-    @property
-    def measured_again(self) -> bool:
-        """Whether the second generator can drive it where k6 is the limit: one closed request whose answers have a known length together.
-
-        So a plain GET of one answer, or an insert: how long its ids are the database knows.
-        """
-        plain = self.method == "GET" and self.send is None and "*" not in self.body
-        inserts = self.writes and self.send is not None and self.body.count("*") == 1
-        return self.model == "closed" and self.hold_ms == 0 and self.whole is None and self.ids == 0 and (plain or inserts)
+    def within(self, nofile: int) -> Scenario:
+        """The scenario as far as so many open files allow it."""
+        return self
 
     @property
     def servers(self) -> int:
@@ -389,7 +364,7 @@ class Scenario(Frozen):
     @property
     def is_plain(self) -> bool:
         """Whether it asks for the plain string and nothing else: what the server itself costs."""
-        return endpoint(self.path) == "/hello" and self.beside is None
+        return endpoint(self.path) == "/hello"
 
     @property
     def upstream_calls(self) -> int:
@@ -397,21 +372,335 @@ class Scenario(Frozen):
         return int(parse_qs(urlsplit(self.path).query).get("calls", ["0"])[0])
 
     def load_s(self, contender: Contender) -> float:
-        """What a load as a whole takes beyond its least where the declared stations cap it, its drain included (s); 0 of other loads.
+        """What a load that ends takes beyond its least with that contender (s); 0 of other loads."""
+        return 0.0
 
-        Server threads cap whoever has nothing else that a blocking call occupies, and threads for calls whoever has them.
-        """
-        if self.whole is None or self.hold_ms == 0:
+    @property
+    def slowest_answer_s(self) -> float:
+        """How long a request may take where the smallest declared station is the cap (s)."""
+        return self.hold_ms / 1000
+
+    def spends(self, contender: Contender) -> bool:
+        """Whether the process is of no use to other cells after this one."""
+        return False
+
+    # --- what load.js is told ---
+
+    @property
+    def spread_ms(self) -> int:
+        """Within which time the users start."""
+        return 0
+
+    def level_starts(self, timing: Timing) -> list[tuple[float, int]]:
+        """When each level of users begins (s from the window's opening), and its users."""
+        return []
+
+    def steady_windows(self, timing: Timing) -> list[tuple[float, float]]:
+        """Parts of the window in which nothing changes and requests are told apart (s from its opening)."""
+        return []
+
+    def reading_times(self, timing: Timing) -> list[tuple[float, int]]:
+        """When memory is read: seconds from the window's opening, and the users or held connections then."""
+        return []
+
+    @property
+    def reuses_connections(self) -> bool:
+        """Whether a user keeps its connection for its next request."""
+        return True
+
+    @property
+    def iterations(self) -> int | None:
+        """How many requests are sent in all; None: as many as time allows."""
+        return None
+
+    def longest_s(self, answer_s: float) -> float | None:
+        """How long a load that ends may take where no answer takes longer than that (s); None for other loads."""
+        return None
+
+    @property
+    def heavy_requests(self) -> list[HeavyRequest]:
+        """Requests of another kind among those that are measured."""
+        return []
+
+
+class Arrivals(Scenario):
+    """Open: requests come at a rate, whatever the answers do."""
+
+    rate: int | None = Field(default=None, gt=0)
+    rate_per_worker: int | None = Field(default=None, gt=0)
+    vus: int = Field(gt=0)
+
+    @property
+    def model(self) -> Model:
+        return "open"
+
+    @model_validator(mode="after")
+    def _one_rate(self) -> Self:
+        if (self.rate is None) == (self.rate_per_worker is None):
+            raise ValueError("exactly one of rate and rate_per_worker is needed")
+        return self
+
+    def rate_for(self, workers: int) -> int | None:
+        return self.rate if self.rate_per_worker is None else self.rate_per_worker * workers
+
+    def timing(self, tier: Tier) -> Timing:
+        return self._timing(tier, tier.window_s)
+
+    def _timing(self, tier: Tier, window_s: float) -> Timing:
+        """A settle of N/X, a window of at least as many holds as the tier says."""
+        hold = self.hold_ms / 1000
+        window = max(window_s, math.ceil(tier.window_holds / 2) * 2 * hold)
+        settle = max(tier.settle_s, 1.2 * hold)
+        return Timing(spread_s=0.0, settle_s=settle, window_s=round(window, 3), drain_s=self.slowest_answer_s)
+
+
+class OpenRate(Arrivals):
+    """Arrivals at one rate."""
+
+    shape: Literal["rate"]
+    headline: Headline
+    article_window_s: float | None = Field(default=None, gt=0)
+    """How long the article sent: the window of a scenario that repeats it."""
+
+    def timing(self, tier: Tier) -> Timing:
+        return self._timing(tier, self.article_window_s or tier.window_s)
+
+
+class HeavyRequest(Frozen):
+    """Requests of another kind among those that are measured: who waits for whom?"""
+
+    path: str = Field(pattern=r"^/")
+    warm_path: str
+    body: str
+    hold_ms: int = Field(default=0, ge=0)
+    """How long it takes at the least; 0 where that is not set."""
+    every: int = Field(ge=2)
+    """Every Nth request is a heavy one."""
+
+
+class HeavyMix(Arrivals):
+    """Plain GETs at a rate, and every Nth request is a heavy one; the latencies are those of the light ones alone."""
+
+    shape: Literal["mix"]
+    method: Literal["GET"] = "GET"
+    ids: Literal[0] = 0
+    headline: Headline
+    heavy: HeavyRequest
+
+    @property
+    def paths(self) -> list[str]:
+        return [self.path, self.heavy.path]
+
+    @property
+    def is_plain(self) -> bool:
+        return False
+
+    @property
+    def heavy_requests(self) -> list[HeavyRequest]:
+        return [self.heavy]
+
+
+class HeldConnections(Arrivals):
+    """Connections that stay open on rising levels beside a rate, with the memory read on each level."""
+
+    shape: Literal["held"]
+    levels: Levels
+    held: str = Field(pattern=r"^/")
+    """What is asked on the connections: a path whose answer does not end."""
+    holding: ClassVar[bool] = True
+
+    @property
+    def headline(self) -> Headline:
+        return "memory"
+
+    @property
+    def steps(self) -> Sequence[int]:
+        return self.levels
+
+    @property
+    def paths(self) -> list[str]:
+        return [self.path, self.held]
+
+    @property
+    def clients(self) -> int:
+        return self.vus + self.levels[-1]
+
+    def within(self, nofile: int) -> Scenario:
+        """Without the levels for which too few open files are allowed; as it is where less than two would be left: its cells say why it
+        has no figure."""
+        fitting = [level for level in self.levels if files_for(level) <= nofile]
+        return self.model_copy(update={"levels": fitting}) if len(fitting) > 1 else self
+
+    def spends(self, contender: Contender) -> bool:
+        """Connections that were held may be there yet though their clients have left."""
+        return True
+
+    def timing(self, tier: Tier) -> Timing:
+        window = len(self.levels) * HELD_LEVEL_S
+        return Timing(spread_s=0.0, settle_s=tier.settle_s, window_s=window, drain_s=self.slowest_answer_s, level_s=HELD_LEVEL_S)
+
+    def steady_windows(self, timing: Timing) -> list[tuple[float, float]]:
+        first, last = HELD_STEADY
+        return [((number + first) * timing.level_s, (number + last) * timing.level_s) for number in range(len(self.levels))]
+
+    def reading_times(self, timing: Timing) -> list[tuple[float, int]]:
+        return [((number + at) * timing.level_s, held) for number, held in enumerate(self.levels) for at in HELD_READ_AT]
+
+
+class _Closed(Scenario):
+    """Each user sends the next request when the last is answered."""
+
+    @property
+    def model(self) -> Model:
+        return "closed"
+
+    @property
+    def slowest_answer_s(self) -> float:
+        """N·hold/servers: how long a user waits where the smallest station is the cap (s)."""
+        return self.vus * self.hold_ms / 1000 / self.servers
+
+
+class ClosedUsers(_Closed):
+    """So many users all the time; their throughput is a capacity."""
+
+    shape: Literal["users"]
+    vus: int = Field(gt=0)
+    headline: Headline
+
+    @property
+    def spread_ms(self) -> int:
+        """Over one hold."""
+        return self.hold_ms
+
+    def timing(self, tier: Tier) -> Timing:
+        """Completions come in bursts of one hold: halves are whole holds."""
+        hold, window = self.hold_ms / 1000, tier.window_s
+        if hold > 0:
+            window = max(window, math.ceil(tier.window_holds / 2) * 2 * hold)
+            window = math.ceil(round(window / (2 * hold), 6)) * 2 * hold
+        settle = max(tier.settle_s, self.slowest_answer_s)
+        return Timing(spread_s=hold, settle_s=settle, window_s=round(window, 3), drain_s=self.slowest_answer_s)
+
+
+class MemoryLadder(_Closed):
+    """Users in flight, level by level, with the memory read on each level."""
+
+    shape: Literal["ladder"]
+    levels: Annotated[Levels, AfterValidator(_from_one)]
+    hold_ms: int = Field(gt=0)
+
+    @property
+    def vus(self) -> int:
+        return self.levels[-1]
+
+    @property
+    def headline(self) -> Headline:
+        return "memory"
+
+    @property
+    def steps(self) -> Sequence[int]:
+        return self.levels
+
+    @property
+    def spread_ms(self) -> int:
+        """A part of a hold."""
+        return round(self.hold_ms * LEVEL_SPREAD)
+
+    def spends(self, contender: Contender) -> bool:
+        """A JVM on a ladder was told to keep no more heap than what lives in it."""
+        return contender.has_heap
+
+    def timing(self, tier: Tier) -> Timing:
+        """Nothing settles: the first level begins with the window."""
+        level = max(2, tier.window_holds // 2) * self.hold_ms / 1000
+        window = round(len(self.levels) * level, 3)
+        return Timing(spread_s=0.0, settle_s=0.0, window_s=window, drain_s=self.slowest_answer_s, level_s=level)
+
+    def level_starts(self, timing: Timing) -> list[tuple[float, int]]:
+        return [(number * timing.level_s, users) for number, users in enumerate(self.levels)]
+
+    def reading_times(self, timing: Timing) -> list[tuple[float, int]]:
+        """Once in each hold of each level."""
+        hold = self.hold_ms / 1000
+        turns = range(round(timing.level_s / hold))
+        return [(number * timing.level_s + (turn + READ_AT) * hold, users) for number, users in enumerate(self.levels) for turn in turns]
+
+
+class FixedWork(_Closed):
+    """A load as an article's generator made it: all users begin at once, and its figures count the drain (docs/claims.md)."""
+
+    shape: Literal["fixed-work"]
+    vus: int = Field(gt=0)
+    headline: Headline
+    send_s: float | None = Field(default=None, gt=0)
+    """For so long the users send; then what is under way is waited for."""
+    requests: int | None = Field(default=None, gt=0)
+    """Or so many requests in all."""
+    keep_alive: bool = True
+    """False: a connection for each request, as `ab` makes them by itself."""
+    ends: ClassVar[bool] = True
+
+    @model_validator(mode="after")
+    def _one_end(self) -> Self:
+        if (self.send_s is None) == (self.requests is None):
+            raise ValueError("a load ends by exactly one of send_s and requests")
+        if self.requests is not None and self.hold_ms == 0:
+            raise ValueError("so many requests need a hold: without one nobody knows how long they take at the least")
+        return self
+
+    @property
+    def iterations(self) -> int | None:
+        return self.requests
+
+    @property
+    def reuses_connections(self) -> bool:
+        return self.keep_alive
+
+    @property
+    def end(self) -> dict[str, float | int | bool]:
+        """How it ends, as run.json tells it."""
+        by: dict[str, float | int | bool] = {"send_s": self.send_s} if self.send_s is not None else {"requests": self.requests or 0}
+        return {**by, "keep_alive": self.keep_alive}
+
+    def longest_s(self, answer_s: float) -> float | None:
+        if self.requests is None:
+            return (self.send_s or 0.0) + answer_s
+        return self.requests / self.vus * answer_s
+
+    def load_s(self, contender: Contender) -> float:
+        """Its drain included, where the declared stations cap it. Server threads cap whoever has nothing else that a blocking call
+        occupies, and threads for calls whoever has them."""
+        if self.hold_ms == 0:
             return 0.0
         stations = [self.vus, *([POOL_SIZE] if self.holds == "pool" else []), *([SERVER_THREADS] if contender.blocked_by is None else [])]
         stations += [max(1, contender.call_threads // self.calls)] if contender.call_threads is not None else []
         hold = self.hold_ms / 1000
-        return (self.whole.requests / min(stations) - 1) * hold if self.whole.requests is not None else self.vus / min(stations) * hold
+        return (self.requests / min(stations) - 1) * hold if self.requests is not None else self.vus / min(stations) * hold
 
-    @property
-    def slowest_answer_s(self) -> float:
-        """N·hold/servers: how long a user of a closed scenario waits where the smallest station is the cap (s)."""
-        return self.vus * self.hold_ms / 1000 / self.servers if self.model == "closed" else self.hold_ms / 1000
+    def timing(self, tier: Tier) -> Timing:
+        """The window is the load itself: what it takes at the least (load_s says what it takes beyond)."""
+        boot = BOOT_S + BOOT_PER_VU_S * self.vus
+        window = round(self.send_s or self.hold_ms / 1000, 3)
+        return Timing(boot_s=boot, spread_s=0.0, settle_s=0.0, window_s=window, drain_s=0.0, ends=True)
+
+
+AnyScenario = Annotated[OpenRate | ClosedUsers | MemoryLadder | HeldConnections | FixedWork | HeavyMix, Field(discriminator="shape")]
+SHAPES = ("rate", "users", "ladder", "held", "fixed-work", "mix")
+_ANY: TypeAdapter[Scenario] = TypeAdapter(AnyScenario)
+
+
+def scenario_of(value: object) -> Scenario:
+    """An entry of scenarios.toml as the type that its key `shape` names. Raises ValidationError."""
+    return _ANY.validate_python(value)
+
+
+SPARE_FILES = 500
+"""What a service has open besides the connections that it holds: its pool, its upstream, its jars."""
+
+
+def files_for(connections: int) -> int:
+    """Open files that a service needs to hold so many connections."""
+    return connections + SPARE_FILES
 
 
 class Tier(Frozen):
@@ -462,16 +751,14 @@ class Timing(Frozen):
     window_s: float
     drain_s: float
     """What the last answers are expected to take."""
-    second_s: float = 0.0
-    """The same load once more by the second generator, announced wherever k6 may be the limit."""
     level_s: float = 0.0
     """How long a ladder stands on each level; 0 where there is none."""
-    whole: bool = False
+    ends: bool = False
     """The window is the load itself: `window_s` is what it takes at the least, and it ends when the last answer has come."""
 
     @property
     def total_s(self) -> float:
-        return self.boot_s + self.spread_s + self.settle_s + self.window_s + self.drain_s + OVERHEAD_S + self.second_s
+        return self.boot_s + self.spread_s + self.settle_s + self.window_s + self.drain_s + OVERHEAD_S
 
 
 OVERHEAD_S = 0.5
@@ -484,55 +771,8 @@ HELD_LEVEL_S = 10.0
 """How long so many held connections stand, the time in which they are opened included."""
 HELD_READ_AT = (0.7, 0.95)
 """When in it memory is read: after the last has been opened, and once more."""
-HELD_STILL = (0.5, 0.68)
+HELD_STEADY = (0.5, 0.68)
 """Shares of it within which nothing changes: all its connections are open, and memory is not read yet, nor a JVM collected for it."""
-SECOND_BOOT_S = 0.5
-"""oha sends its first request sooner than this after its start (s)."""
-SECOND_TAIL_S = 0.3
-"""oha sends for at least this long after its window has closed: the window's last read-out still sees the load (s)."""
-
-
-def timing(scenario: Scenario, tier: Tier) -> Timing:
-    """The phases that METHODOLOGY.md asks for: starts spread over a hold, a settle of N/X, a window of whole holds."""
-    hold = scenario.hold_ms / 1000
-    if scenario.whole is not None:
-        send_s = scenario.whole.send_s or hold
-        boot = BOOT_S + BOOT_PER_VU_S * scenario.vus
-        return Timing(boot_s=boot, spread_s=0.0, settle_s=0.0, window_s=round(send_s, 3), drain_s=0.0, whole=True)  # Scenario.load_s
-    if scenario.held is not None:
-        window = len(scenario.levels) * HELD_LEVEL_S
-        return Timing(spread_s=0.0, settle_s=tier.settle_s, window_s=window, drain_s=scenario.slowest_answer_s, level_s=HELD_LEVEL_S)
-    if scenario.levels:  # nothing settles: the first level begins with the window
-        level = max(2, tier.window_holds // 2) * hold
-        window = round(len(scenario.levels) * level, 3)
-        return Timing(spread_s=0.0, settle_s=0.0, window_s=window, drain_s=scenario.slowest_answer_s, level_s=level)
-    closed = scenario.model == "closed"
-    window = scenario.article_window_s or tier.window_s
-    if hold > 0:
-        window = max(window, math.ceil(tier.window_holds / 2) * 2 * hold)
-        if closed:  # completions come in bursts of one hold: halves are whole holds
-            window = math.ceil(round(window / (2 * hold), 6)) * 2 * hold
-    settle = max(tier.settle_s, scenario.slowest_answer_s if closed else 1.2 * hold)
-    return Timing(
-        spread_s=hold if closed else 0.0,
-        settle_s=settle,
-        window_s=round(window, 3),
-        drain_s=scenario.slowest_answer_s,
-        second_s=SECOND_BOOT_S + settle + window + SECOND_TAIL_S + OVERHEAD_S if scenario.measured_again else 0.0,
-    )
-
-
-def reading_times(scenario: Scenario, timing: Timing) -> list[tuple[float, int]]:
-    """When the memory of a ladder is read: seconds from the window's opening, and the users then; once in each hold of each level."""
-    if not scenario.levels:
-        return []
-    if scenario.held is not None:
-        return [((number + at) * timing.level_s, held) for number, held in enumerate(scenario.levels) for at in HELD_READ_AT]
-    hold = scenario.hold_ms / 1000
-    holds = round(timing.level_s / hold)
-    return [
-        (number * timing.level_s + (turn + READ_AT) * hold, users) for number, users in enumerate(scenario.levels) for turn in range(holds)
-    ]
 
 
 # --- records of a run -----------------------------------------------------------------------------------------------
@@ -555,7 +795,7 @@ class Half(Frozen):
     service_cpu_s: float
 
 
-class Still(Frozen):
+class SteadyWindow(Frozen):
     """Other requests while so many connections were held and none was opened: answers, and what they took from the send on (ms)."""
 
     held: int
@@ -565,7 +805,7 @@ class Still(Frozen):
 
 
 class Check(Frozen):
-    """One validity check with what it looked at (METHODOLOGY.md, V1 …)."""
+    """One validity check with what it looked at (docs/method.md, V1 …)."""
 
     id: str
     outcome: Literal["ok", "doubt", "censored", "invalid"]
@@ -606,7 +846,7 @@ class Slope(Frozen):
 
 
 class SecondFigure(Frozen):
-    """A closed cell in which k6 or nobody was full, driven once more by the second generator (METHODOLOGY.md, Second generator)."""
+    """A closed cell in which k6 or nobody was full, driven once more by the second generator (runs until November 2026)."""
 
     tool: str
     """The generator's name and version."""
@@ -631,7 +871,7 @@ _NOT_TOLD: set[str] = set()
 
 
 class Cell(Frozen):
-    """One line of cells.jsonl: one contender under one scenario in one round, with raw counts."""
+    """One contender under one scenario in one round, judged. Runs until November 2026 have it as a line of cells.jsonl (schema 1)."""
 
     schema_: int = Field(default=SCHEMA, alias="schema")
     round: int = Field(ge=1)
@@ -668,7 +908,7 @@ class Cell(Frozen):
     """How often the runtime itself said that a virtual thread was pinned, from before the first request of the cell to after its last one;
     None where it was not asked (C17)."""
     halves: list[Half] = []
-    still: list[Still] = []
+    still: list[SteadyWindow] = []
     """Of a scenario that holds connections: for each level, lowest first. Empty in earlier runs."""
     checks: list[Check] = []
     raw: str | None = None
@@ -732,32 +972,14 @@ class Cell(Frozen):
         return Cell.model_construct(_NOT_TOLD, **{**vars(self), "checks": [], "second": second})
 
 
-def refuse_schema(where: str, schema: object) -> None:
+def refuse_schema(where: str, schema: object, known: Sequence[int] = (SCHEMA,)) -> None:
     """Raises ValueError for records of a version that this program does not know."""
-    if schema == SCHEMA:
+    if schema in known:
         return
-    newer = isinstance(schema, int) and schema > SCHEMA
+    newer = isinstance(schema, int) and schema > max(known)
     remedy = "read it with a newer version of this program" if newer else "read it with the version at the commit that run.json names"
-    raise ValueError(f"{where} is of schema {schema}, this program reads {SCHEMA}: {remedy}")
-
-
-def read_cells(lines: Iterable[str | bytes]) -> list[Cell]:
-    """Cells of a journal, slim: 20,000 of them with their checks need more memory than a harness should take.
-
-    Raises ValueError for a line that is no record, or one of another schema.
-    """
-    cells: list[Cell] = []
-    for number, text in enumerate(lines, 1):
-        where = f"cells.jsonl, line {number},"
-        try:
-            cell = Cell.model_validate_json(text)
-        except ValueError:
-            with contextlib.suppress(json.JSONDecodeError, UnicodeDecodeError, AttributeError):
-                refuse_schema(where, json.loads(text).get("schema"))
-            raise ValueError(f"{where} is no record of a cell") from None
-        refuse_schema(where, cell.schema_)
-        cells.append(cell.slim())
-    return cells
+    reads = " and ".join(str(each) for each in known)
+    raise ValueError(f"{where} is of schema {schema}, this program reads {reads}: {remedy}")
 
 
 def to_json(value: Any) -> str:

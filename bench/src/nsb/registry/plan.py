@@ -9,9 +9,8 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from nsb.analyse import preflight
 from nsb.registry.claims import Claims, MeasuredRule, contenders_of
-from nsb.registry.model import Cell, Contender, Profile, Registry, Scenario, Tier, Timing, timing, twin_id
+from nsb.registry.model import Cell, Contender, Profile, Registry, Scenario, Tier, Timing, files_for, twin_id
 
 START_S, JVM_START_S = 0.5, 9.0
 """From the start of a contender until it is ready and its pool is open (s): half of a JVM's is the pool, opened by cold code."""
@@ -30,8 +29,13 @@ BESIDE_MIB = 1024
 """What the database, k6 and the harness may need beside the contenders."""
 MEMORY_SHARE = 0.8
 """Of the available memory at the most: what has been swapped or squeezed out is not measured."""
-SPARE_FILES = 500
-"""What a service has open besides the connections that it holds: its pool, its upstream, its jars."""
+
+LISTEN_S, LISTEN_REHEARSAL_S = 5.0, 2.0
+"""How long the machine is listened to before a run, and before one of one round (s)."""
+PROBE_S = 4.0
+"""One probe from the start of k6 to its end (s)."""
+LADDER_PROBES = 7
+"""The first rate, three doublings, two bisection steps, one closed probe."""
 
 Order = Literal["scenario", "contender"]
 
@@ -73,7 +77,7 @@ class Plan:
     """Scenario → connections that it wants to hold at the most, where the open files allowed end its levels earlier."""
 
     def timing(self, scenario: Scenario) -> Timing:
-        return timing(scenario, self.tier)
+        return scenario.timing(self.tier)
 
     def cell_s(self, contender: Contender, scenario: Scenario) -> float:
         """What a cell is announced to take (s); one that its contender cannot run takes none."""
@@ -133,10 +137,7 @@ class Plan:
     def cut_short(self, scenario: Scenario) -> str | None:
         """Why a scenario holds fewer connections than it is meant to; None where it does not."""
         wanted = self.cut.get(scenario.id)
-        if wanted is None:
-            return None
-        fewer = f"up to {scenario.levels[-1]:,} connections of {wanted:,}"
-        return f"{fewer}: more open files are not allowed here (ulimit -Hn {files_for(wanted)} for all)"
+        return None if wanted is None else cut_short(scenario.steps[-1], wanted)
 
     @property
     def left_out(self) -> list[tuple[str, str, tuple[str, ...]]]:
@@ -179,7 +180,7 @@ class Plan:
             if needs_fresh(scenario, used, heap_mib, wanted):
                 count, heap_mib = count + 1, wanted
             used = True
-            if spent(contender, scenario):
+            if scenario.spends(contender):
                 heap_mib, used = 0, False
         return max(1, count)
 
@@ -200,25 +201,24 @@ class Plan:
 
     def seconds(self, unchecked: Collection[Contender] = ()) -> float:
         """The announced wall time after the build, without retries (s), where the contract is asked of the unchecked first."""
-        return PRELUDE_S + sum(map(conformance_s, unchecked)) + preflight.expected_s(self.rounds < 2) + self.measuring_s
+        return PRELUDE_S + sum(map(conformance_s, unchecked)) + preflight_s(self.rounds < 2) + self.measuring_s
 
 
 def in_turn(scenarios: Iterable[Scenario]) -> list[Scenario]:
     """Ladders come first: a process that has borne a larger load keeps the memory it touched, and would show no growth. Those with a heap
     of their own come last: a JVM is started again for it."""
-    return sorted(scenarios, key=lambda each: (not each.levels, each.heap_mib or 0))
+    return sorted(scenarios, key=lambda each: (not each.steps, each.heap_mib or 0))
 
 
 def needs_fresh(scenario: Scenario, used: bool, heap_mib: int, wanted_mib: int) -> bool:
     """Whether a cell needs a fresh process: memory that an earlier load has touched would hide what a ladder needs, and a heap is set at
     the start."""
-    return (used and bool(scenario.levels)) or heap_mib != wanted_mib
+    return (used and bool(scenario.steps)) or heap_mib != wanted_mib
 
 
-def spent(contender: Contender, scenario: Scenario) -> bool:
-    """Whether a process is of no use to other cells after this one: connections that were held may be there yet though their clients have
-    left, and a JVM on a ladder was told to keep no more heap than what lives in it."""
-    return scenario.held is not None or (bool(scenario.levels) and contender.has_heap)
+def preflight_s(rehearsal: bool) -> float:
+    """The announced length of the preflight (s)."""
+    return LISTEN_REHEARSAL_S + PROBE_S if rehearsal else LISTEN_S + LADDER_PROBES * PROBE_S
 
 
 def conformance_s(contender: Contender) -> float:
@@ -243,7 +243,7 @@ def make(
     open files are allowed."""
     count = rounds or registry.tiers[tier].rounds
     wanted = [registry.scenarios[name] for name in scenarios]
-    held = wanted if nofile is None else [within(scenario, nofile) for scenario in wanted]
+    held = wanted if nofile is None else [scenario.within(nofile) for scenario in wanted]
     return Plan(
         tier_name=tier,
         tier=registry.tiers[tier],
@@ -256,22 +256,13 @@ def make(
         rows=rows(contenders, count, seed),
         asked=asked,
         articles=tuple(articles),
-        cut={whole.id: whole.levels[-1] for whole, left in zip(wanted, held, strict=True) if left.levels != whole.levels},
+        cut={whole.id: whole.steps[-1] for whole, left in zip(wanted, held, strict=True) if left.steps != whole.steps},
     )
 
 
-def files_for(connections: int) -> int:
-    """Open files that a service needs to hold so many connections."""
-    return connections + SPARE_FILES
-
-
-def within(scenario: Scenario, nofile: int) -> Scenario:
-    """The scenario without the levels for which too few open files are allowed; as it is where less than two would be left: its cells say
-    why it has no figure."""
-    if scenario.held is None:
-        return scenario
-    fitting = [level for level in scenario.levels if files_for(level) <= nofile]
-    return scenario.model_copy(update={"levels": fitting}) if len(fitting) > 1 else scenario
+def cut_short(most: int, wanted: int) -> str:
+    """Why no more than so many connections are held where more were wanted."""
+    return f"up to {most:,} connections of {wanted:,}: more open files are not allowed here (ulimit -Hn {files_for(wanted)} for all)"
 
 
 def by_claims(

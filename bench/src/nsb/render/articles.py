@@ -1,4 +1,4 @@
-"""articles/X.en.md and X.ko.md: an article's figures beside those of a run that repeats its load, and what explains a difference. Pure."""
+"""articles/X.en.md and X.ko.md: an article's figures, those of a run that repeats its load, and what explains the difference. Pure."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from nsb.render.messages import Language, text
 
 @dataclass(frozen=True)
 class Load:
-    """One of the article's own loads as the run made it."""
+    """One of the article's own loads, as the run applied it."""
 
     scenario: str
     how: str
@@ -66,7 +66,7 @@ def page(
 
 
 def _lower(own: Judgement, uncollected: Sequence[str]) -> list[str]:
-    """The JVMs among them whose memory per request a claim of the article is judged by."""
+    """The JVMs whose memory per request decides a claim of the article."""
     rules = [part.rule for claim in own.claims for part in claim.parts if part.verdict != "NOT_MEASURED"]
     memory = [rule for rule in rules if isinstance(rule, SlopeRule) or getattr(rule, "metric", None) == "memory"]
     asked = {name for rule in memory if isinstance(rule, MeasuredRule) for name in contenders_of(rule)}
@@ -89,7 +89,8 @@ def _row(figure: Figure, run: Mapping[str, Any], language: Language) -> list[str
     against = "–" if ratio is None else f"{sign}{words.number(ratio.value)} {_between(ratio.low, ratio.high)}"
     limit = "" if figure.limit is None else messages.own(messages.word("limit", figure.limit), language)
     if figure.limit == "offered" and theirs.ours is not None and theirs.ours.scenario in run["plan"].get("loads", {}):
-        limit = text("article.nothing_full", language)  # a whole load is given, whoever is slow: "the load" would say that nobody is
+        # such a load is applied in full even to a slow service, so "offered" would be misleading
+        limit = text("article.nothing_full", language)
     what = f"**{figure.claim}** {messages.own(theirs.what, language)}"
     reported = theirs_of(figure, language)
     return [str(each).strip().replace("|", "\\|") for each in (what, reported, measured, against, limit, measured_as(figure))]
@@ -104,20 +105,20 @@ def sign_of(figure: Figure) -> str:
 
 
 def theirs_of(figure: Figure, language: Language) -> str:
-    """As the article gives it."""
+    """The figure as the article gives it."""
     theirs = figure.theirs
     return "–" if isinstance(theirs, Beside) else messages.amount(words.plain(theirs.value), theirs.unit, language)
 
 
 def measured_as(figure: Figure) -> str:
-    """Scenario and contender, or both that are compared."""
+    """Scenario and contender, or both contenders of a ratio."""
     ours = figure.theirs.ours
     assert ours is not None
     return f"{ours.scenario}, {ours.contender if ours.other is None else f'{ours.contender} ÷ {ours.other}'}"
 
 
 def told(value: float, unit: str) -> str:
-    """Three significant digits; threads that were the same number in every round are a whole one."""
+    """Three significant digits; a number of threads that was the same in every round as a whole number."""
     return f"{value:,.0f}" if unit == "threads" and abs(value - round(value)) < 0.05 else words.number(value)
 
 

@@ -13,7 +13,7 @@ _SAID: dict[Verdict, str] = {"within": f"within {LIMIT:.2f}", "above": f"ABOVE {
 
 
 def grid(comparisons: Sequence[Comparison]) -> Grid:
-    """A line for each contender: CPU per request of both, their ratio with its 95 % interval, and what that says."""
+    """A line for each contender: CPU per request of service and bare program, their ratio with its 95 % interval, and its meaning."""
     view = Grid(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0), show_edge=False)
     view.add_column("contender", no_wrap=True)
     for title in ("service µs/req", "bare µs/req", "ratio", "95 % interval", "pairs"):

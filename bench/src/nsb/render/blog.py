@@ -14,15 +14,15 @@ from typing import TYPE_CHECKING, Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from nsb.analyse import dominance as ranking
-from nsb.analyse.code import Code
 from nsb.analyse.judge import LEAST_ROUNDS
 from nsb.analyse.table import Table
+from nsb.records.sources import Code
 from nsb.registry.claims import Article, Criterion, Dominance, JudgedClaim, Judgement, Rule, Verdict
 from nsb.render import claims as verdicts
 from nsb.render import markdown, messages, words
 from nsb.render.messages import Language
 
-if TYPE_CHECKING:  # drawing takes long to import, and here only the shape of a chart is needed
+if TYPE_CHECKING:  # the drawing module is slow to import, and only the type of a chart is needed here
     from nsb.render.charts import Chart
 
 FOLDER = Path(__file__).parent / "blog"
@@ -68,13 +68,14 @@ def post(
 
 
 def environment(language: Language) -> Environment:
-    """For the templates of that language, which find the words of every report in it."""
+    """The template environment of that language, with the messages of all reports."""
     made = Environment(
         loader=FileSystemLoader(FOLDER), undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True
     )
     made.globals.update(
         t=lambda key, **values: messages.text(key, language, **values),
         said=lambda sentence: messages.own(sentence, language),
+        instead=verdicts.instead,
         verdict=lambda found: verdicts.verdict(found, language),
         figures=lambda part: verdicts.figures(part, language),
         asked=lambda part: messages.asked_of(part, language),
@@ -106,11 +107,11 @@ def again(run: Mapping[str, Any]) -> str:
 
 @dataclass(frozen=True)
 class Section:
-    """The claims of one article: those that the run could look at, each with the charts that were not shown before."""
+    """The claims of one article that the run has data for, each with the charts that were not shown before."""
 
     article: str
     chart: Chart | None
-    """Of its own figures, where the run repeats its load."""
+    """The chart of the article's own figures, if the run repeats its load."""
     claims: list[tuple[JudgedClaim, list[Chart]]]
 
 
@@ -130,7 +131,7 @@ def _sections(judgement: Judgement, charts: Sequence[Chart]) -> list[Section]:
 
 
 def _scenarios(claim: JudgedClaim) -> Iterable[str]:
-    """Those that its parts are about."""
+    """The scenarios that its parts name."""
     return (name for part in claim.parts if (name := _scenario(part.rule)) is not None)
 
 
@@ -139,7 +140,7 @@ def _scenario(rule: Rule) -> str | None:
 
 
 def _left_over(judgement: Judgement, charts: Sequence[Chart]) -> dict[str, list[Chart]]:
-    """Kind → charts that stand neither at the top nor beside a claim."""
+    """Kind → charts that are neither at the top nor next to a claim."""
     used = {name for claim in judgement.claims if claim.verdict != "NOT_MEASURED" for name in _scenarios(claim)}
     found: dict[str, list[Chart]] = {}
     for chart in charts:
@@ -157,7 +158,7 @@ def _image(chart: Chart, language: Language) -> str:
 
 
 def _criteria(found: Dominance) -> list[Criterion]:
-    """Those in which somebody is better than somebody."""
+    """The criteria in which at least one contender is better than another."""
     decided = {name for others in found.better.values() for criteria in others.values() for name in criteria}
     return [criterion for criterion in found.criteria if criterion.id in decided]
 
@@ -174,12 +175,12 @@ def _sizes(table: Table, code: Code | None) -> list[tuple[str, str, Any]]:
     return sorted(rows, key=lambda row: (row[2].lines, row[0]))
 
 
-# --- what the run stands on ---------------------------------------------------------------------------------------------------------
+# --- facts of the run ---------------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class _Facts:
-    """What decides which limits of the run are told."""
+    """Facts that decide which limitations of the run the post mentions."""
 
     bounds: int
     """Figures that are bounds because k6 was the limit."""
@@ -187,7 +188,7 @@ class _Facts:
     figures: int
     windows_s: tuple[float, float] | None
     shared: list[str]
-    """Roles that ran on a core with another one."""
+    """Roles that shared a core with another role."""
     loopback: bool
 
     @classmethod

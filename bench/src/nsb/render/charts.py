@@ -10,8 +10,8 @@ import altair as alt
 import vl_convert
 
 from nsb.analyse.articles import Figure
-from nsb.analyse.starts import Start
 from nsb.analyse.table import Table
+from nsb.records.starts import Start
 from nsb.registry.model import Cell
 from nsb.render.charts_articles import beside_article
 from nsb.render.charts_base import Chart, Kind, Source, Spec, lines_of
@@ -41,7 +41,7 @@ def charts(
     starts: Sequence[Start],
     articles: Mapping[str, Sequence[Figure]] | None = None,
 ) -> list[Chart]:
-    """All charts that the data allow, in the order in which a page shows them. Controls are in none of them.
+    """All charts that the data allow, in the order of the page. Controls are in none of them.
 
     articles: article → its figures that the run repeats.
     """
@@ -98,14 +98,14 @@ def png(text: str, language: Language) -> bytes | None:
     """A chart's SVG, twice as large. None where no font here has the language's letters: it would be full of empty boxes."""
     if not has_letters(language):
         return None
-    if language == "ko":  # else resvg takes the first family for the Latin letters and any font at all for the others
+    if language == "ko":  # otherwise resvg uses the first family for Latin letters and an arbitrary font for the others
         text = text.replace(FONT, f"{HANGUL.removesuffix(', sans-serif')}, {LATIN}, sans-serif")
     return vl_convert.svg_to_png(text, scale=2.0)
 
 
 @cache
 def has_letters(language: Language) -> bool:
-    """Whether two of its letters look different when drawn here: without a font for them, all are the same empty box."""
+    """Whether two of its letters are drawn differently here. Without a font for them, every letter is the same empty box."""
     first, other = {"en": ("A", "B"), "ko": ("가", "힣")}[language]
     return _letter(first) != _letter(other)
 

@@ -37,10 +37,10 @@ LABEL = 290
 ROOM = 0.36
 """The share of the axis that is left for the values beside the last point."""
 CELL_PX, MOST_PX = 5, 640
-"""What a character takes, and where even the longest names and values are read."""
+"""Width of a character, and the width at which the longest names and values fit (px)."""
 BOUNDS: dict[str, Literal["lower", "upper"]] = {"≥": "lower", "≤": "upper"}
 NEAR = 0.10
-"""A figure comes out again where its whole interval lies this near to the article's."""
+"""A figure is reproduced if its whole interval lies this near to the article's."""
 
 
 def beside_article(of: Source, article: str, figures: Sequence[Figure]) -> Chart | None:
@@ -61,7 +61,7 @@ def beside_article(of: Source, article: str, figures: Sequence[Figure]) -> Chart
 
 
 def _least_px(of: Source, figures: Sequence[Figure]) -> int:
-    """A phone shows it whole where names and values are short; with longer ones it scrolls."""
+    """A phone shows the whole chart if names and values are short; with longer ones it scrolls."""
     drawn = [_drawn(of, figure, language) for figure in figures for language in messages.LANGUAGES]
     names, values = (CELL_PX * max(cell_len(row[key]) for row in drawn) for key in ("name", "says"))
     return min(MOST_PX, round(min(LABEL, names) + values / ROOM))
@@ -127,7 +127,7 @@ def _row(figure: Figure) -> list[Said | str]:
 
 
 def _alt(article: str, known: Sequence[Figure], repeated: int) -> Said:
-    """How many come out again, and which lies furthest from the article's."""
+    """How many figures are reproduced, and which lies furthest from the article's."""
     near = [figure for figure in known if _is_near(figure)]
     furthest = max(known, key=_distance)
     assert furthest.ratio is not None

@@ -10,8 +10,8 @@ from typing import Any, Literal
 
 import altair as alt
 
-from nsb.analyse.starts import Start
 from nsb.analyse.table import Table
+from nsb.records.starts import Start
 from nsb.registry.claims import Said
 from nsb.registry.model import Cell
 from nsb.render import messages
@@ -22,7 +22,7 @@ Kind = Literal["heat", "intervals", "latency", "roles", "memory", "warm-up", "st
 Spec = dict[str, Any]
 
 PALETTE = ("#1f83c9", "#d1590c", "#0a8f80", "#d0417f", "#8a7500", "#8765d1", "#7f7f7f", "#3f9142")
-"""By the order of contenders; contrast of at least 3.6 to white and to near black. Colour is never alone: names or shapes say it too."""
+"""By the order of contenders; contrast of at least 3.6 to white and to near black. Names or shapes repeat what colour says."""
 SHAPES = ("circle", "square", "diamond", "triangle-up", "cross")
 NEUTRAL = "#8a8a8a"
 """Readable on light and on dark."""
@@ -31,16 +31,16 @@ LOG_FROM = 8.0
 LINE = 22
 """Height of a line with a mark (px)."""
 NARROW = 60
-"""Columns of the sentences above a chart: a page may be a phone's."""
+"""Columns of the sentences above a chart, narrow enough for a phone."""
 ROWS = alt.NamedData("rows")
 """The data of a chart, by their name in its spec."""
 DOUBTS_TOLD = 2
-"""In a tooltip; every doubt stands beside the table."""
+"""In a tooltip; the table lists every doubt."""
 
 
 @dataclass(frozen=True)
 class Chart:
-    """A chart in both languages. `columns` and `rows` are the same as a table, `alt` says in a sentence what is to be seen."""
+    """A chart in both languages. `columns` and `rows` are the same as a table, `alt` describes in a sentence what the chart shows."""
 
     id: str
     title: Said
@@ -54,9 +54,9 @@ class Chart:
     kind: Kind = "intervals"
     scenario: str | None = None
     article: str | None = None
-    """Whose own figures it shows: it stands with that article's claims."""
+    """The article whose own figures it shows; the page places it with that article's claims."""
     least_px: int = 280
-    """Below this width it is no longer readable: let it scroll."""
+    """Below this width the chart scrolls, because it would be unreadable."""
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ class Source:
         return SHAPES[self.table.contenders.index(contender) % len(SHAPES)]
 
     def server_threads(self, contender: str) -> int | None:
-        """How many requests its pool of threads lets in at once; None where it has none."""
+        """How many requests its thread pool serves at once; None without a pool."""
         settings = self.run.get("runtimes", {}).get(contender, {}).get("settings", {})
         threads: int | None = settings.get("server_threads")
         return threads
@@ -103,7 +103,7 @@ class View:
 
 @dataclass(frozen=True)
 class Drawing:
-    """A chart but for its languages."""
+    """A chart without its texts."""
 
     id: str
     kind: Kind
@@ -188,7 +188,7 @@ def marked(value: float, low: float | None, high: float | None, bound: Literal["
 
 
 def short(value: float) -> float:
-    """Four significant digits: more is neither known nor seen."""
+    """Four significant digits: more are neither known nor visible."""
     return float(f"{value:.4g}")
 
 

@@ -39,9 +39,9 @@ from nsb.render.messages import Language, own, text
 from nsb.render.words import number, signed
 
 HEAT = ("#edf4fa", "#a9cce8", "#4f97cf", "#14579c", "#08264d")
-"""From the best to the furthest: lightness alone tells it."""
+"""Colours from the best to the furthest, distinguishable by lightness alone."""
 DARK, LIGHT = "#000000", "#ffffff"
-"""What is written on them: one of the two has a contrast of 4.5 to any colour."""
+"""Text colours: one of the two has a contrast of 4.5 to any cell colour."""
 
 
 # --- a: everything beside the best ------------------------------------------------------------------------------------------------------
@@ -107,7 +107,7 @@ def _widths(of: Source) -> list[str]:
 def _heat_row(line: str, beside: Beside, top: float, language: Language) -> dict[str, Any]:
     dot = beside.dot
     row: dict[str, Any] = {
-        "line": line, "name": dot.contender, "figure": _says(dot, language), "width": dot.width, "times": _times(beside),
+        "line": line, "name": dot.contender, "figure": _says(dot, language), "width": dot.width, "times": _times(beside, language),
         "spread": spread_of(dot.low, dot.high, dot.spread, language),
         "rounds": text("of.rounds", language, n=dot.counted, all=dot.measured), "limit": limit_of(dot.limit, language),
         "status": text(f"status.{dot.status}", language), "doubts": told(dot.doubts, language),
@@ -119,17 +119,17 @@ def _heat_row(line: str, beside: Beside, top: float, language: Language) -> dict
 
 
 def ink(at: float) -> str:
-    """What can be read on the colour at that share of the way from the best to the furthest."""
+    """The readable text colour on the cell at that share of the way from the best to the furthest."""
     below = min(int(at * (len(HEAT) - 1)), len(HEAT) - 2)
     part = at * (len(HEAT) - 1) - below
     ends = [[int(colour[i : i + 2], 16) for i in (1, 3, 5)] for colour in HEAT[below : below + 2]]
     return DARK if luminance([a + part * (b - a) for a, b in zip(*ends, strict=True)]) > 0.179 else LIGHT
 
 
-def _times(beside: Beside) -> str:
+def _times(beside: Beside, language: Language = "en") -> str:
     if beside.times is None:
         return "–"
-    return f"{'≥' if beside.at_least else ''}{number(beside.times)} ×"
+    return f"{'≥' if beside.at_least else ''}{messages.amount(number(beside.times), '×', language)}"
 
 
 def _heat_line(contenders: Sequence[str], row: Sequence[Beside]) -> list[str]:
@@ -146,7 +146,7 @@ def _heat_line(contenders: Sequence[str], row: Sequence[Beside]) -> list[str]:
 
 
 def _heat_alt(lines: Mapping[str, Sequence[Beside]]) -> Said:
-    """Who is best alone, by intervals that part it from all others; a row in which they overlap has no such one."""
+    """The contenders whose interval lies apart from all others on the better side; rows with overlapping intervals have none."""
     known = {line: [beside for beside in row if beside.times is not None] for line, row in lines.items()}
     known = {line: row for line, row in known.items() if row}
     if not known:
@@ -166,7 +166,12 @@ def _heat_alt(lines: Mapping[str, Sequence[Beside]]) -> Said:
         messages.said("alt.heat"),
         *([messages.said("alt.heat_alone", names=named)] if named else []),
         *([messages.said("alt.heat_close", scenarios=", ".join(close))] if close else []),
-        messages.said("alt.heat_furthest", name=furthest.dot.contender, scenario=at, times=_times(furthest)),
+        messages.said(
+            "alt.heat_furthest",
+            name=furthest.dot.contender,
+            scenario=at,
+            times=messages.in_each(lambda language: _times(furthest, language)),
+        ),
         *([messages.said("alt.heat_bounds", scenarios=", ".join(bounds))] if bounds else []),
     )
 
@@ -299,7 +304,7 @@ def _dot_rows(found: Sequence[Dot]) -> list[list[str]]:
 def _dots_alt(found: Sequence[Dot], what: Said, better: Literal["less", "more"]) -> Said:
     """Who is lowest and who is highest, by how much, and whether their intervals part them; and who is not in it."""
     parts = []
-    for tool in dict.fromkeys(dot.tool for dot in found):  # figures of two generators do not compare
+    for tool in dict.fromkeys(dot.tool for dot in found):  # figures of different generators are not comparable
         exact = [dot for dot in found if dot.tool == tool and dot.value is not None and dot.bound is None]
         if len(exact) == 1:
             parts.append(messages.said("alt.alone", what=what, low=exact[0].label, low_value=signed(exact[0].value)))

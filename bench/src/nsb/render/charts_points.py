@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from nsb.analyse.growth import GREW
-from nsb.analyse.starts import STRETCH_S, Span, Start, stretches_of
+from nsb.analyse.starts import STRETCH_S, Span, stretches_of
 from nsb.analyse.table import Entry, Second, Table, latest
+from nsb.records.starts import Start
 from nsb.registry.model import Cell, Headline, Role
 from nsb.render import words
 from nsb.render.words import CLOCK_MS
@@ -31,7 +32,7 @@ class Dot:
     tool: str | None
     """The second generator where the figure is its."""
     value: float | None
-    """None where there is none in the unit of the chart: `says` stands in its place."""
+    """None if there is no figure in the unit of the chart; `says` is shown instead."""
     low: float | None
     high: float | None
     spread: Spread | None
@@ -56,7 +57,8 @@ class Dot:
 def dots(table: Table, scenario: str) -> tuple[Headline, list[Dot]]:
     """The headline that is drawn, and a line for each contender and generator.
 
-    Who could not sustain an offered rate has answers per second instead of the headline. They are drawn where nobody has the headline.
+    A contender that could not sustain an offered rate has answers per second instead of the headline. They are drawn if no contender
+    has the headline.
     """
     planned = table.headlines[scenario]
     rows = words.rows(table, scenario)
@@ -83,7 +85,7 @@ def _comparable(entry: Entry | Second | None, drawn: Headline) -> bool:
 def _dot(contender: str, entry: Entry | Second, drawn: Headline) -> Dot:
     figure = entry.figure if _comparable(entry, drawn) else None
     value, low, high = (figure.value, figure.low, figure.high) if figure else (None, None, None)
-    if value is not None and isinstance(entry, Entry) and entry.scheduled:  # no finer than the clock that tells it
+    if value is not None and isinstance(entry, Entry) and entry.scheduled:  # not finer than the resolution of the clock
         low, high = min(value - CLOCK_MS, low or value), max(value + CLOCK_MS, high or value)
     return Dot(
         contender=contender,

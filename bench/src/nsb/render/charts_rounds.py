@@ -1,4 +1,4 @@
-"""Charts of what the cells and starts say round by round: percentiles, who spends the CPU, memory in flight, warm-up. Pure."""
+"""Charts of cells and starts round by round: percentiles, CPU by role, memory in flight, warm-up. Pure."""
 
 from __future__ import annotations
 
@@ -50,9 +50,9 @@ from nsb.render.words import CLOCK_MS, figure, number, signed, unsustained
 
 ROLE_COLOURS: Mapping[Role, str] = {"service": PALETTE[0], "generator": NEUTRAL, "database": PALETTE[1], "upstream": PALETTE[5]}
 DODGE = 0.007
-"""By this share of the axis contenders stand apart at the same level, so that their ranges can be told."""
+"""Contenders at the same level are drawn this share of the axis apart, so that their ranges can be distinguished."""
 FLOOR_MS = CLOCK_MS / 10
-"""Latency is drawn no lower: what is below the clock is noise, and a logarithmic axis has no zero."""
+"""Latency below this is not drawn: it is below the clock's resolution, and a logarithmic axis has no zero."""
 
 
 # --- c: percentiles of latency -----------------------------------------------------------------------------------------------------------
@@ -75,7 +75,7 @@ def latency(of: Source, scenario: str) -> Chart | None:
 
 
 def _percentiles(of: Source, scenario: str, found: Mapping[str, Mapping[str, Over]], language: Language) -> View:
-    """Percentiles below each other, from the end of the hold on: a hold of a second would hide what is added to it."""
+    """Percentiles one below the other, as time beyond the hold: a hold of a second would hide small additions."""
     hold = float(of.run["plan"].get("holds_ms", {}).get(scenario, 0))
     rows: list[dict[str, Any]] = [
         {
@@ -198,7 +198,7 @@ def _stacks(of: Source, scenario: str, found: Mapping[str, Mapping[Role, Over]],
 
 
 def memory(of: Source, scenario: str) -> list[Chart]:
-    """Memory as it is, and what was added since the lowest level."""
+    """Memory in total, and its growth since the lowest level."""
     found = {name: levels(valid_cells(of.cells, name, scenario), of.server_threads(name)) for name in of.table.contenders}
     found = {name: known for name, known in found.items() if len(known) > 1}
     if not found:

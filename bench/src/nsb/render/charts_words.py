@@ -1,4 +1,4 @@
-"""The messages that only charts say: a part of messages.MESSAGES, which is where they are looked up. Pure."""
+"""The messages that only charts use: a part of messages.MESSAGES, where they are looked up. Pure."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ CHARTS: dict[str, tuple[str, str]] = {
         "?는 라운드의 3분의 1 이상에 의심스러운 점이 있다는 뜻입니다.",
     ),
     "read.tail": (
-        "p99 is told from 1000 requests on, which no round here has.",
+        "p99 needs 1000 requests, which no round here has.",
         "p99는 요청이 1000개 이상일 때만 나타내며, 여기서는 그런 라운드가 없습니다.",
     ),
     "read.interval": (
@@ -71,18 +71,18 @@ CHARTS: dict[str, tuple[str, str]] = {
         "빈 화살표는 하한이나 상한만 알 수 있는 값이며, 실제 값은 화살표가 가리키는 쪽에 있습니다.",
     ),
     "read.clock": (
-        "Told by k6's clock of whole milliseconds: no line is shorter than ±1 ms.",
+        "k6 timestamps resolve 1 ms: no line is shorter than ±1 ms.",
         "k6의 시계가 1 ms 단위이므로 선은 ±1 ms보다 짧지 않습니다.",
     ),
     "read.latency": (
         "Medians over the rounds with the range over them, of latency from the schedule. "
-        "k6's clock has whole milliseconds: left of the dotted line it cannot tell.",
+        "k6 timestamps resolve 1 ms: values left of the dotted line are not distinguishable.",
         "예정 시각 기준 지연 시간이며, 점은 라운드의 중앙값, 선은 최솟값부터 최댓값까지입니다. "
         "k6의 시계는 1 ms 단위라 점선 왼쪽은 구별하지 못합니다.",
     ),
     "read.latency_one": (
         "One round: the line of p50 joins its two halves and is no interval; p90 and p99 have no spread at all. "
-        "k6's clock has whole milliseconds: left of the dotted line it cannot tell.",
+        "k6 timestamps resolve 1 ms: values left of the dotted line are not distinguishable.",
         "1라운드입니다. p50의 선은 전반과 후반을 이은 것이고 신뢰구간이 아닙니다. p90과 p99에는 편차 정보가 없습니다. "
         "k6의 시계는 1 ms 단위라 점선 왼쪽은 구별하지 못합니다.",
     ),
@@ -125,7 +125,7 @@ CHARTS: dict[str, tuple[str, str]] = {
     ),
     "read.article": (
         "Broken line: as in the article. Point: geometric mean over the rounds; line: its 95 % t interval, of ours alone, since the "
-        "article gives no spread. Beside it: the article's figure → ours.",
+        "article gives no spread. Next to it: the article's figure → ours.",
         "점선은 글과 같은 값입니다. 점은 라운드의 기하 평균, 가로선은 95% t 신뢰구간이며, 글에는 편차가 없으므로 이번 측정만의 구간입니다. "
         "옆의 숫자는 글의 수치 → 이번 측정값입니다.",
     ),
@@ -190,7 +190,7 @@ CHARTS: dict[str, tuple[str, str]] = {
         "다른 모든 대상과 구간이 겹치지 않으면서 가장 좋은 것: {names}.",
     ),
     "alt.heat_close": (
-        "No interval parts the best from the rest in: {scenarios}.",
+        "No best by intervals in: {scenarios}.",
         "구간만으로 최고를 가릴 수 없는 시나리오: {scenarios}.",
     ),
     "alt.heat_furthest": ("Furthest from the best: {name} in {scenario}, {times}.", "가장 크게 뒤진 것: {scenario}의 {name}, {times}."),

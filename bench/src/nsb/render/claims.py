@@ -44,7 +44,7 @@ def verdict(found: JudgedClaim | Judged, language: Language) -> str:
 
 
 def figures(part: Judged, language: Language) -> list[str]:
-    """What the part rests on, a line for each comparison: a pair as ratio or difference, a contender alone by its own figure."""
+    """The evidence for the part, a line for each comparison: a pair as ratio or difference, a single contender as its own figure."""
     if isinstance(part.rule, FigureRule | CapRule):
         metric = part.rule.metric if isinstance(part.rule, FigureRule) else "throughput"
         unit = "ms" if metric in LATENCIES else messages.unit_of(metric, language)
@@ -77,22 +77,22 @@ def _comparison(found: Comparison) -> str:
 
 
 def _bounds(low: float | None, high: float | None, level: float) -> str:
-    """` (0.99–1.01, 99.8 %)`: what Holm's procedure left to a comparison differs from one to the next."""
+    """` (0.99–1.01, 99.8 %)`: Holm's procedure gives each comparison its own level."""
     return "" if low is None or high is None else f" ({signed(low)}–{signed(high)}, {level * 100:.4g} %)"
 
 
 def instead(aside: JudgedAside) -> str:
-    """The heading of another reason: arithmetic has no data of the run in it."""
+    """The heading of another explanation: arithmetic uses no data of the run."""
     return "claim.by_arithmetic" if all(isinstance(part.rule, ArithmeticRule) for part in aside.parts) else "claim.instead"
 
 
 def missing(claim: JudgedClaim) -> list[str]:
-    """What its parts lack, each thing once."""
+    """What its parts need and the run lacks, each once."""
     return list(dict.fromkeys(name for part in claim.parts for name in part.missing))
 
 
 def ours(claim: JudgedClaim, language: Language, most: int = 3) -> str:
-    """The figures of the parts that have the claim's verdict, no more than `most`, each under what it is a figure of."""
+    """The figures of the parts that have the claim's verdict, at most `most`, each with its scenario and figure."""
     shown: list[str] = []
     above = ""
     for part in claim.parts:
@@ -122,7 +122,7 @@ def _some(lines: Sequence[str], most: int) -> str:
 
 
 def looked_at_by(found: Judgement) -> list[JudgedClaim]:
-    """Those that the run could look at: a small run asks little, and says so in a line."""
+    """The claims that the run has data for."""
     return [claim for claim in found.claims if claim.verdict != "NOT_MEASURED"]
 
 
@@ -152,15 +152,15 @@ def _counts(key: str, claims: Sequence[JudgedClaim], language: Language) -> str:
 
 @dataclass(frozen=True)
 class Across:
-    """A claim as the runs that were asked say together."""
+    """A claim with the verdicts of several runs."""
 
     claim: JudgedClaim
-    """Of the run that decides it, else of the one that comes closest to it; of equals the first."""
+    """From the run that decides it, else from the one closest to a decision; among equals the first."""
     folder: str
     against: list[tuple[str, JudgedClaim]]
-    """What other runs decided otherwise, or, where this one decides, looked at and could not decide."""
+    """Runs that decided otherwise, or that were undecided where this one decides."""
     parts: list[tuple[int, str, Verdict]]
-    """Of the parts that this run does not decide, by their number from 1: the first run that does, and how."""
+    """For each part that this run does not decide, by its number from 1: the first run that does, and its verdict."""
 
 
 _CLOSEST: tuple[Verdict, ...] = ("SUPPORTED", "REFUTED", "UNDECIDED", "NOT_MEASURED")
@@ -168,7 +168,7 @@ _DECIDED = _CLOSEST[:2]
 
 
 def across(runs: Sequence[tuple[str, Judgement]]) -> list[Across]:
-    """Every claim of the first run, also where others were not asked it.
+    """Every claim of the first run, including those that other runs lack.
 
     No verdict is made of two: each is that of one run, and runs that disagree, or cannot tell, are told beside it.
     """
@@ -219,7 +219,7 @@ def summary_across(found: Sequence[Across], language: Language) -> str:
 
 
 def summary(found: Judgement, language: Language) -> str:
-    """The claims that the run could look at in one table, and below it the others in a line for each reason."""
+    """The claims that the run has data for in one table; below it the others, in a line for each reason."""
     lines = [_line(claim, language) for claim in looked_at_by(found)]
     others = "".join(f"- {line}\n" for line in not_measured(found, language))
     return "\n".join(block for block in (_grid(lines, language) if lines else "", others) if block)
@@ -280,7 +280,7 @@ def _part(part: Judged) -> list[str]:
 
 
 def grid(found: Judgement, language: Language) -> Grid:
-    """For 100 columns: those that the run could look at."""
+    """For 100 columns: the claims that the run has data for."""
     view = _view([text(key, language) for key in ("head.claim", "head.verdict", "claim.ours")], [3, 2, 3])
     for claim in looked_at_by(found):
         view.add_row(claim.id, own(claim.said, language), Text(verdict(claim, language), _COLOURS[claim.verdict]), ours(claim, language, 2))
@@ -288,7 +288,7 @@ def grid(found: Judgement, language: Language) -> Grid:
 
 
 def listing(claims: Claims, language: Language) -> Grid:
-    """The claims alone, and what decides each."""
+    """The claims without verdicts, and what decides each."""
     view = _view([text("head.claim", language), text("claim.parts", language)], [3, 4])
     for claim in claims.claims.values():
         profile = [text("asks.profile", language, profile=claim.profile)] if claim.profile else []

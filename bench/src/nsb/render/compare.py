@@ -21,7 +21,7 @@ _SAID = {
 
 
 def grid(found: Comparison) -> Grid:
-    """A line for each cell: the figure in both runs, B against A with its interval, what twins differ by, and the outcome."""
+    """A line for each cell: the figure in both runs, B against A with its interval, the difference of the twins, and the outcome."""
     view = Grid(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0), show_edge=False)
     view.add_column("scenario", no_wrap=True)
     view.add_column("contender", no_wrap=True)
@@ -50,7 +50,7 @@ def _by(cell: Difference) -> str:
 
 
 def _ratio(value: float) -> str:
-    """Three decimals where they may matter."""
+    """Three decimals below 10."""
     return f"{value:.3f}" if value < 10 else number(value)
 
 
@@ -84,7 +84,7 @@ def notes(found: Comparison) -> list[str]:
 
 
 def _why(found: Comparison) -> list[str]:
-    """Each reason once, with the cells that it holds for; a scenario stands for all its contenders."""
+    """Each reason once, with its cells; a scenario alone means all its contenders."""
     rows: dict[str, list[str]] = {}
     why: dict[str, dict[str, list[str]]] = {}
     for cell in found.cells:

@@ -1,4 +1,4 @@
-"""The controls of a run in words and as a table: may its comparisons be believed? Pure."""
+"""The controls of a run in words and as a table: are its comparisons reliable? Pure."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ FEW = 12
 
 
 def sentences(controls: Sequence[Control]) -> list[str]:
-    """One for each control, in English: what it showed of the run."""
+    """One sentence for each control, in English: what it showed about the run."""
     return [told(summary).en for summary in summaries(controls)]
 
 
 def told(s: Summary) -> Said:
-    """What a control showed of the run."""
+    """What a control showed about the run."""
     judged = len(s.passed) + len(s.failed)
     if judged == 0:
         return messages.said("control.few", control=s.control)

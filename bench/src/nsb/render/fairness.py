@@ -1,12 +1,13 @@
-"""The part of table.md on what the contenders had in effect. Pure."""
+"""The part of table.md about the settings that the contenders had in effect. Pure."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
 
-from nsb.analyse.fairness import SETTINGS, Manifest, Record, asymmetries, sum_of
+from nsb.analyse.fairness import asymmetries, sum_of
 from nsb.analyse.table import Table
+from nsb.records.manifest import SETTINGS, Fairness, Manifest
 
 HEADING = "## Fairness manifest\n"
 EXPLAINED = (
@@ -20,7 +21,7 @@ def section(table: Table, run: dict[str, Any]) -> list[str]:
     """The blocks of the page; none for a run without a manifest."""
     if "fairness" not in run:
         return []
-    record = Record.model_validate(run["fairness"])
+    record = Fairness.model_validate(run["fairness"])
     if not record.contenders:
         return [HEADING, "No contender was started.\n"]
     alike: list[str] = []
@@ -44,8 +45,8 @@ def _heaps(run: dict[str, Any]) -> list[str]:
     return [f"For scenarios with a heap of their own every JVM was started with that one: {', '.join(own)}.\n"] if own else []
 
 
-def _on_purpose(record: Record) -> list[str]:
-    """What contenders differ in because that is what they stand for."""
+def _on_purpose(record: Fairness) -> list[str]:
+    """The settings in which contenders differ on purpose."""
     lines = []
     for name, manifest in record.contenders.items():
         for declared, why in manifest.differs.items():
@@ -60,7 +61,7 @@ OF_CONTAINERS = ("memory_limit_mib", "cpu_quota")
 
 
 def _settings(manifests: Sequence[Manifest]) -> list[tuple[str, list[str]]]:
-    """Title and the value of each contender; a version stands behind what it is the version of."""
+    """Title and the value of each contender; a version follows the name of its program."""
     versions = {setting.name.removesuffix("_version"): setting for setting in SETTINGS if setting.name.endswith("_version")}
     lines: list[tuple[str, list[str]]] = []
     for setting in SETTINGS:
@@ -88,7 +89,7 @@ def _shared(manifest: Manifest) -> str:
     return ", ".join(name for name in manifest.seen.environment if name not in manifest.own_environment)
 
 
-def _statements(table: Table, record: Record) -> list[tuple[str, list[str]]]:
+def _statements(table: Table, record: Fairness) -> list[tuple[str, list[str]]]:
     """What V9 counted in each scenario with statements."""
     lines = []
     for scenario, declared in record.statements.items():

@@ -20,10 +20,10 @@ from markupsafe import Markup
 
 from nsb.analyse import controls
 from nsb.analyse import dominance as ranking
-from nsb.analyse.code import Code
 from nsb.analyse.controls import Control
-from nsb.analyse.starts import Start
 from nsb.analyse.table import Table
+from nsb.records.sources import Code
+from nsb.records.starts import Start
 from nsb.registry.claims import Article, Dominance, Judgement, Verdict
 from nsb.registry.model import Cell
 from nsb.render import claims as verdicts
@@ -49,8 +49,12 @@ def page(
     charts: Sequence[Chart],
     bundle: str,
     articles: Mapping[str, Article] | None = None,
+    packed: bool = False,
 ) -> str:
-    """The whole file. `bundle` is the JavaScript that draws charts; `articles` gives them a title where the claims are at hand."""
+    """The whole file. `bundle` is the JavaScript that draws charts; `articles` gives them a title where the claims are at hand.
+
+    `packed`: the run's raw summaries are in its archive, so links go there.
+    """
     script, drawing = (FOLDER / "page.js").read_text(encoding="utf-8"), in_script(bundle)
     beside = controls.compare(run, cells)
     return _environment().get_template("page.html.j2").render(
@@ -68,7 +72,7 @@ def page(
         facts=list(_facts(run)),
         settings=_settings(run, table.contenders),
         again=again(run),
-        data=in_json(data(table, cells, dominance, charts)),
+        data=in_json(data(table, cells, dominance, charts, packed)),
         style=Markup((FOLDER / "style.css").read_text(encoding="utf-8")),
         script=Markup(script),
         bundle=Markup(drawing),
@@ -99,18 +103,18 @@ def _environment() -> Environment:
 
 
 def in_script(source: str) -> str:
-    """JavaScript that an HTML parser leaves whole: within strings and patterns `<\\/script` means the same."""
+    """JavaScript that does not end its HTML element: within strings and patterns `<\\/script` means the same."""
     return re.sub(r"</(?=script)", r"<\\/", source, flags=re.IGNORECASE).replace("<!--", "<\\!--").replace("\r\n", "\n")
 
 
 def in_json(value: object) -> Markup:
-    """Data for <script type="application/json">: no letter of it can end that element."""
+    """Data for <script type="application/json">, escaped so that it cannot end that element."""
     told = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     return Markup(told.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e"))
 
 
 def _policy(*scripts: str) -> str:
-    """Only these scripts run, nothing is fetched. Styles are free, since the charts' tooltip brings its own."""
+    """Only these scripts run, and nothing is fetched. Inline styles are allowed, because the charts' tooltip uses them."""
     hashes = " ".join(f"'sha256-{base64.b64encode(hashlib.sha256(s.encode()).digest()).decode()}'" for s in scripts)
     return f"default-src 'none'; script-src {hashes}; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
 
@@ -152,7 +156,7 @@ def _control_result(control: Control) -> Markup:
 
 
 def _facts(run: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Name and value of what the run stands on, as run.json has it; nested names with a dot."""
+    """Name and value of each fact of the run in run.json; nested names with a dot."""
     for name in ("started_at", "runner", "host", "placement", "database", "k6", "tools", "images", "wall_s"):
         if name in run:
             yield from _flat(name, run[name])
@@ -181,7 +185,7 @@ def _flat(name: str, value: object) -> Iterator[tuple[str, str]]:
 
 
 def _settings(run: Mapping[str, Any], contenders: Sequence[str]) -> list[tuple[str, list[str]]]:
-    """What each running program said of its settings: name, and the value of each contender."""
+    """The settings that each running program reported: name, and the value of each contender."""
     told = [run.get("runtimes", {}).get(contender, {}).get("settings", {}) for contender in contenders]
     names = dict.fromkeys(name for settings in told for name in settings)
     return [(name, ["–" if (value := settings.get(name)) is None else str(value) for settings in told]) for name in names]

@@ -1,4 +1,4 @@
-"""The cards of report.html: what a claim's verdict rests on, in an order to be read. Pure."""
+"""The cards of report.html: the evidence for each verdict, in reading order. Pure."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def by_article(judgement: Judgement) -> dict[str, list[JudgedClaim]]:
 
 @dataclass(frozen=True)
 class Ours:
-    """One line of what the run has to say on a claim: a comparison, else a contender's figure, else what the part asks and comes to."""
+    """One line of what the run has to say on a claim: a comparison, else a contender's figure, else the part's question and result."""
 
     part: Judged
     comparison: Comparison | None = None
@@ -55,7 +55,7 @@ def _lines(part: Judged) -> list[Ours]:
 
 
 def against(part: Judged, found: Comparison) -> str:
-    """`a ÷ b`, `a − b`, `a ÷ 200` where a figure is held against a value, or `a` where the figure itself is shown."""
+    """`a ÷ b`, `a − b`, `a ÷ 200` if a figure is compared with a value, or `a` for the figure itself."""
     sign = "÷" if found.unit == "ratio" else "−"
     if found.other is not None:
         return f"{found.contender} {sign} {found.other}"
@@ -64,7 +64,7 @@ def against(part: Judged, found: Comparison) -> str:
 
 
 def distinct_rows(claim: JudgedClaim) -> list[tuple[Said, list[Row]]]:
-    """The rows of all parts under what they are figures of, each once."""
+    """The rows of all parts, grouped by figure, each once."""
     groups: dict[Said, dict[str, Row]] = {}
     for part in claim.parts:
         if part.rows:

@@ -1,4 +1,4 @@
-"""What the script of report.html works on: words, charts and raw cells, as plain values for JSON. Pure."""
+"""The data for the script of report.html: words, charts and raw cells, as plain values for JSON. Pure."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ SCRIPT_WORDS = (
     "page.memory_mib", "page.by_tool", "page.attempt", "page.no_cells", "page.checks_note", "page.doubts_of_round", "page.sorted",
     "page.unsorted", "page.best_first", "page.worst_first", "page.shown", "page.better_in", "page.tied", "page.not_compared",
 )  # fmt: skip
-"""Messages that page.js says."""
+"""Messages that page.js uses."""
 
 
-def data(table: Table, cells: Sequence[Cell], dominance: Dominance, charts: Sequence[Chart]) -> dict[str, Any]:
-    """A sentence that many cells share stands once."""
+def data(table: Table, cells: Sequence[Cell], dominance: Dominance, charts: Sequence[Chart], packed: bool = False) -> dict[str, Any]:
+    """Stores a sentence that many cells share once."""
     sentences: dict[str, int] = {}
     titles = {c.id: criterion(c.scenario, c.metric) for c in dominance.criteria}
     return {
@@ -32,6 +32,7 @@ def data(table: Table, cells: Sequence[Cell], dominance: Dominance, charts: Sequ
         "units": {lang: {name: messages.unit_of(table.headlines[name], lang) for name in table.scenarios} for lang in LANGUAGES},
         "cells": _cells(table, cells, sentences),
         "sentences": list(sentences),
+        "packed": packed,
         "criteria": {language: {name: own(title, language) for name, title in titles.items()} for language in LANGUAGES},
         "better": dominance.better,
         "compared": dominance.compared,
@@ -50,13 +51,13 @@ def _words(language: Language) -> dict[str, str]:
 
 
 def _specs(chart: Chart) -> list[Any]:
-    """The English chart, and in what the Korean one differs: most of the two is the same."""
+    """The English chart, and the differences of the Korean one, since most of the two is equal."""
     english, korean = (_slim(chart.specs[language]) for language in LANGUAGES)
     return [english, difference(english, korean)]
 
 
 def _slim(spec: Spec) -> Spec:
-    """Without what the page says around it; data are named by number instead of by their hash."""
+    """Without the texts that the page shows around it; data are named by number instead of by their hash."""
     kept = {key: value for key, value in spec.items() if key not in ("title", "description", "$schema")}
     text = json.dumps(kept)
     for number, name in enumerate(spec.get("datasets", {})):

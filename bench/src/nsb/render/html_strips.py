@@ -12,7 +12,7 @@ from nsb.registry.claims import Comparison, FigureRule, Judged, Rule
 from nsb.render.words import unsustained
 
 LEAST_FACTOR = 2.0
-"""A strip of ratios spans at least this factor, so that a difference of a percent does not look like one of a half."""
+"""A strip of ratios spans at least this factor, so that a difference of one percent does not look like one of 50 percent."""
 LEAST_SHARE = 0.01
 """One of ms or KiB, this share of its greatest value."""
 
@@ -70,7 +70,7 @@ def of_comparison(part: Judged, found: Comparison) -> Strip | None:
 
 
 def zone(rule: Rule, found: Comparison) -> tuple[float | None, float | None]:
-    """From where to where the claim puts the value of a comparison, in its unit; None: no end on that side."""
+    """The range in which the claim puts the value of a comparison, in its unit; None: open on that side."""
     border = found.border
     if border is None:
         return None, None
@@ -87,7 +87,7 @@ def zone(rule: Rule, found: Comparison) -> tuple[float | None, float | None]:
 
 
 def of_row(entries: Iterable[Entry | Second | None]) -> Scale | None:
-    """The scale of a row of the table, over what is of one kind: a rate that was not sustained is another figure than those beside it."""
+    """The scale of a row of the table, over figures of one kind: a rate that was not sustained is another kind."""
     figures = [each.figure for each in entries if each is not None and each.figure is not None and not unsustained(each)]
     ends = [end for figure in figures for end in (figure.value, figure.low, figure.high) if end is not None]
     return Scale.over(ends, log=True) if ends else None

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from markupsafe import Markup, escape
 
-from nsb.analyse.code import Code, Size
 from nsb.analyse.table import Entry, Second, Table
+from nsb.records.sources import Code, Size
 from nsb.registry.claims import Dominance
 from nsb.registry.model import METRIC_UNITS
 from nsb.render import html_strips, messages, words
@@ -55,13 +55,13 @@ def _lines(table: Table, scenario: str, dominance: Dominance) -> Iterator[Line]:
 
 
 def _best(dominance: Dominance, scenario: str, metrics: set[str]) -> list[str]:
-    """Those than which none is better, where that tells them from any other one."""
+    """The contenders that no other is better than, if at least one contender is worse."""
     found = next((each.best for each in dominance.criteria if each.scenario == scenario and each.metric in metrics), [])
     return found if len(found) < len(dominance.contenders) else []
 
 
 def _order(entry: Entry | Second | None, more: bool) -> float | None:
-    """Ascending is better; whoever did not sustain the rate comes after all who did, the nearest to it first."""
+    """Ascending is better. Contenders that did not sustain the rate come after all that did, the nearest to the rate first."""
     if entry is None or entry.figure is None:
         return None
     if words.unsustained(entry):
@@ -78,14 +78,14 @@ def _title(table: Table, scenario: str, entries: Iterable[Entry | Second | None]
 
 
 def figure(entry: Entry | Second) -> Markup:
-    """As in table.md, with a word of the reader's language where there is none."""
+    """As in table.md; without a figure, a word in the reader's language."""
     if entry.figure is not None:
         return escape(words.figure(entry))
     return text("page.no_figure" if entry.status in ("valid", "censored") else f"status.{entry.status}")
 
 
 def legend(table: Table) -> list[Markup]:
-    """What the marks mean, and what is on the page alone."""
+    """The meaning of the marks, including those that only the page has."""
     lines = [both(en, ko) for en, ko in zip(words.legend(table, "en"), words.legend(table, "ko"), strict=True)]
     return [*lines, text("page.legend_best"), text("page.legend_strip")]
 

@@ -28,7 +28,7 @@ def text(key: str, **values: object) -> Markup:
 
 
 def label(key: str, **values: object) -> Markup:
-    """Attributes that name an element for those who do not see it; the script keeps them in the page's language."""
+    """Attributes that name an element for screen readers; the script keeps them in the page's language."""
     said = messages.said(key, **values)
     return Markup('aria-label="{}" data-en="{}" data-ko="{}"').format(said.en, said.en, said.ko)
 
@@ -43,7 +43,7 @@ def amount(shown: str, unit: str) -> Markup:
 
 
 def level(value: float) -> str:
-    """Of an interval: `95%`, `99.96%`; Holm's procedure may leave very little to one comparison."""
+    """The level of an interval: `95%`, `99.96%`; Holm's procedure may raise it close to 100 %."""
     return f"{100 * value:.2f}".rstrip("0").rstrip(".") + "%" if value <= 0.9999 else ">99.99%"
 
 
@@ -61,7 +61,7 @@ def interval(of: Comparison | Row) -> Interval:
 
 
 def ranked(of: Criterion, contender: str) -> Interval:
-    """What a contender comes to in a criterion; a count is exact and has no bounds."""
+    """The value of a contender in a criterion; a count is exact and has no bounds."""
     if of.exact:
         return Interval(words.signed(of.values.get(contender)), "")
     return _interval(of.values.get(contender), *of.intervals.get(contender, (None, None)))

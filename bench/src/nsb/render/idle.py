@@ -1,4 +1,4 @@
-"""The part of table.md on connections that are only open. Pure."""
+"""The part of table.md about silent connections. Pure."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def section(found: Sequence[Idle]) -> list[str]:
 
 
 def slopes(found: Slopes | None) -> str:
-    """`108 (104–112)`, or `≤3.2` where the memory grew too little to tell; `–` where nothing was read."""
+    """`108 (104–112)`, or `≤3.2` if the memory grew too little for a value; `–` if nothing was read."""
     if found is None:
         return "–"
     return (

@@ -67,7 +67,7 @@ def _containers(run: dict[str, Any]) -> str:
         return ""
     return (
         f" Run as containers: Docker {found['engine']}, compose {found['compose']}, control groups {found['cgroup']}, "
-        f"{found['network']} network, {found['memory_limit_mib']} MiB for each contender; k6, oha and the harness {found['generator']}. "
+        f"{found['network']} network, {found['memory_limit_mib']} MiB for each contender; k6 and the harness {found['generator']}. "
         "Memory is what the control group holds without idle file pages."
     )
 
@@ -78,7 +78,7 @@ def _order(run: dict[str, Any]) -> str:
 
 
 def _contract(run: dict[str, Any]) -> str:
-    """Who passed it, as far as the run recorded that; a twin is its original once more."""
+    """The contenders that passed the contract, if the run recorded it; a twin counts as its original."""
     found: dict[str, dict[str, Any]] = run.get("conformance", {})
     if not found:
         return ""
@@ -151,7 +151,7 @@ def readme_block(
 def _machines(
     run: dict[str, Any], folder: str, found: Sequence[verdicts.Across], judged: Sequence[tuple[str, Judgement]], language: Language
 ) -> list[str]:
-    """Where the table was measured, and which verdicts are from runs on another processor."""
+    """The machine of the table, and the verdicts from runs on another processor."""
     host = run["host"]
     lines = [
         text(

@@ -34,8 +34,8 @@ LANGUAGES: tuple[Language, ...] = get_args(Language)
 
 MESSAGES: dict[str, tuple[str, str]] = {
     # --- verdicts ---------------------------------------------------------------------------------------------------
-    "verdict.SUPPORTED": ("supported", "뒷받침됨"),
-    "verdict.REFUTED": ("refuted", "반박됨"),
+    "verdict.SUPPORTED": ("supported", "사실로 확인"),
+    "verdict.REFUTED": ("refuted", "사실과 다름"),
     "verdict.UNDECIDED": ("undecided", "판정 보류"),
     "verdict.NOT_MEASURED": ("not measured", "측정하지 않음"),
     "verdict_means.SUPPORTED": (
@@ -57,12 +57,12 @@ MESSAGES: dict[str, tuple[str, str]] = {
     # --- reasons ----------------------------------------------------------------------------------------------------
     "reason.too_few_rounds": ("too few rounds", "라운드 수 부족"),
     "reason.no_twin": ("no A/A twin", "A/A 쌍둥이 없음"),
-    "reason.twin_failed": ("the A/A twin differs", "같은 프로그램끼리 다름(A/A)"),
+    "reason.twin_failed": ("the A/A twin differs", "측정 잡음이 커서 구분 불가"),
     "reason.straddles": ("the interval straddles the border", "구간이 경계에 걸침"),
     "reason.unsteady": ("unsteady over the rounds", "라운드마다 흔들림"),
     "reason.generator_bound": ("the generator was the limit", "부하 생성기가 한계"),
     "reason.database_bound": ("the database was the limit", "데이터베이스가 한계"),
-    "reason.load_bound": ("the load was the limit", "부하가 한계"),
+    "reason.load_bound": ("the load was the limit", "부하가 작아 한계를 확인하지 못함"),
     "reason.not_sustained": ("the rate was not sustained", "요청률을 감당하지 못함"),
     "reason.noisy_machine": ("noisy machine", "장비 잡음"),
     "reason.invalid": ("invalid cells", "무효인 셀"),
@@ -77,15 +77,15 @@ MESSAGES: dict[str, tuple[str, str]] = {
         "양쪽 모두 유효한 라운드가 다섯 번이 되지 않습니다. 그보다 적으면 판정하지 않습니다.",
     ),
     "reason_means.no_twin": (
-        "Nothing in this run shows how large its noise is, so no difference can be believed.",
+        "Nothing in this run shows how large its noise is, so no difference is reliable.",
         "이 측정에는 잡음의 크기를 알려 주는 쌍둥이가 없어 어떤 차이도 믿을 수 없습니다.",
     ),
     "reason_means.twin_failed": (
-        "The same program, started twice, differs from itself in this figure, and with that taken into account nothing is clear.",
+        "The same program, started twice, differs from itself in this figure, and the difference in question is not clearly larger.",
         "같은 프로그램을 두 번 띄웠는데 이 지표에서 서로 차이가 났고, 그 차이를 감안하면 뚜렷한 결론이 나지 않습니다.",
     ),
     "reason_means.straddles": (
-        "Values on both sides of the border are within the interval.",
+        "The interval includes values on both sides of the border.",
         "신뢰구간 안에 경계 양쪽의 값이 모두 들어 있습니다.",
     ),
     "reason_means.unsteady": (
@@ -93,15 +93,15 @@ MESSAGES: dict[str, tuple[str, str]] = {
         "라운드 하나를 빼거나 순위로 계산하면 답이 달라집니다.",
     ),
     "reason_means.generator_bound": (
-        "The load generator was at its end first: the figure is a bound, not a capacity.",
+        "The load generator reached its limit first: the figure is a bound, not a capacity.",
         "부하 생성기가 먼저 한계에 닿았습니다. 이 값은 처리 능력이 아니라 하한입니다.",
     ),
     "reason_means.database_bound": (
-        "The database was at its end first: the figure is a bound, not a capacity.",
+        "The database reached its limit first: the figure is a bound, not a capacity.",
         "데이터베이스가 먼저 한계에 닿았습니다. 이 값은 처리 능력이 아니라 하한입니다.",
     ),
     "reason_means.load_bound": (
-        "The slower side carried all that its users asked for: how much more it could do, this load does not tell.",
+        "The slower side served all that its users asked for. This load does not show how much more it could do.",
         "느린 쪽도 걸린 부하를 모두 처리했습니다. 얼마나 더 처리할 수 있는지는 이 부하로 알 수 없습니다.",
     ),
     "reason_means.not_sustained": (
@@ -117,17 +117,17 @@ MESSAGES: dict[str, tuple[str, str]] = {
         "유효성 검사를 통과하지 못해 쓸 수 없는 셀이 많습니다.",
     ),
     "reason_means.needs_1cpu": (
-        "It is about one core and one worker, and this run has more.",
+        "The claim is about one core and one worker, and this run has more.",
         "코어 하나와 워커 하나에 관한 주장인데, 이 측정은 그보다 많이 썼습니다.",
     ),
     "reason_means.needs_ncpu": (
-        "It is about several cores, and this run has one for each service.",
+        "The claim is about several cores, and this run has one for each service.",
         "여러 코어에 관한 주장인데, 이 측정에서는 서비스마다 코어 하나만 썼습니다.",
     ),
     "reason_means.no_contender": ("A contender that it names was not in this run.", "주장에 나오는 측정 대상이 이 측정에 없었습니다."),
     "reason_means.no_scenario": ("A scenario that it needs was not in this run.", "필요한 시나리오가 이 측정에 없었습니다."),
     "reason_means.no_figure": (
-        "The run has these cells, but nobody counted what is asked for: it was made before that was counted, or in containers.",
+        "The run has these cells, but not this counter: it was made before the counter existed, or in containers.",
         "이 측정에 해당 셀은 있지만 묻는 값을 세지 않았습니다. 그 값을 세기 전의 측정이거나 컨테이너에서 한 측정입니다.",
     ),
     "reason_means.no_code": (
@@ -205,34 +205,35 @@ MESSAGES: dict[str, tuple[str, str]] = {
     # --- rules: what is asked, and how it is decided ----------------------------------------------------------------
     "rule.ratio_at_least": (
         "Both contenders are compared round by round as a ratio. Supported where the adjusted interval lies wholly above the border.",
-        "라운드마다 두 측정 대상의 비율을 구합니다. 보정한 구간 전체가 경계보다 위에 있으면 뒷받침됩니다.",
+        "라운드마다 두 측정 대상의 비율을 구합니다. 보정한 구간 전체가 경계보다 위에 있으면 사실로 확인합니다.",
     ),
     "rule.ratio_at_most": (
         "Both contenders are compared round by round as a ratio. Supported where the adjusted interval lies wholly below the border.",
-        "라운드마다 두 측정 대상의 비율을 구합니다. 보정한 구간 전체가 경계보다 아래에 있으면 뒷받침됩니다.",
+        "라운드마다 두 측정 대상의 비율을 구합니다. 보정한 구간 전체가 경계보다 아래에 있으면 사실로 확인합니다.",
     ),
     "rule.within_margin": (
         "Equality has to be shown: the 90 % interval of every pair lies inside the margin. Refuted where one pair lies wholly outside.",
-        "같다는 것을 보여야 합니다. 모든 쌍의 90% 구간이 허용 범위 안에 있어야 하고, 한 쌍이라도 완전히 벗어나면 반박됩니다.",
+        "같다는 것을 보여야 합니다. 모든 쌍의 90% 구간이 허용 범위 안에 있어야 하고, "
+        "한 쌍이라도 완전히 벗어나면 사실과 다르다고 판정합니다.",
     ),
     "rule.figure_at_least": (
-        "Each contender's own figure is held against a value. Supported where the adjusted interval lies wholly above it.",
-        "측정 대상마다 자기 값을 기준값과 비교합니다. 보정한 구간 전체가 기준값보다 위에 있으면 뒷받침됩니다.",
+        "Each contender's own figure is compared with a value. Supported where the adjusted interval lies wholly above it.",
+        "측정 대상마다 자기 값을 기준값과 비교합니다. 보정한 구간 전체가 기준값보다 위에 있으면 사실로 확인합니다.",
     ),
     "rule.figure_at_most": (
-        "Each contender's own figure is held against a value. Supported where the adjusted interval lies wholly below it.",
-        "측정 대상마다 자기 값을 기준값과 비교합니다. 보정한 구간 전체가 기준값보다 아래에 있으면 뒷받침됩니다.",
+        "Each contender's own figure is compared with a value. Supported where the adjusted interval lies wholly below it.",
+        "측정 대상마다 자기 값을 기준값과 비교합니다. 보정한 구간 전체가 기준값보다 아래에 있으면 사실로 확인합니다.",
     ),
     "rule.figure_equals": (
-        "Each contender's own figure is held against a value. Supported where its 90 % interval lies within the margin of it.",
-        "측정 대상마다 자기 값을 기준값과 비교합니다. 90% 구간이 기준값의 허용 범위 안에 있으면 뒷받침됩니다.",
+        "Each contender's own figure is compared with a value. Supported where its 90 % interval lies within the margin of it.",
+        "측정 대상마다 자기 값을 기준값과 비교합니다. 90% 구간이 기준값의 허용 범위 안에 있으면 사실로 확인합니다.",
     ),
     "rule.cap_equals": (
-        "Throughput is held against servers ÷ hold, the servers being counted in the run; the cells must name them as their limit.",
+        "Throughput is compared with servers ÷ hold. The servers are counted in the run, and the cells must name them as their limit.",
         "처리량을 서버 수 ÷ 점유 시간과 비교합니다. 서버 수는 측정에서 읽고, 셀도 그것을 한계로 기록해야 합니다.",
     ),
     "rule.limited_by": (
-        "What held the contender back has to be the same in nearly every round that counts.",
+        "The limit of the contender has to be the same in nearly every round that counts.",
         "유효한 라운드 거의 전부에서 같은 것이 한계여야 합니다.",
     ),
     "rule.slope_greater": (
@@ -257,7 +258,8 @@ MESSAGES: dict[str, tuple[str, str]] = {
     ),
     "rule.no_single_winner": (
         "Every contender has a criterion in which another one is better by the interval. Refuted where one is best or equal in all.",
-        "모든 측정 대상에는 구간 기준으로 다른 대상에 뒤지는 항목이 있습니다. 모든 항목에서 가장 좋거나 같은 대상이 있으면 반박됩니다.",
+        "모든 측정 대상에는 구간 기준으로 다른 대상에 뒤지는 항목이 있습니다. "
+        "모든 항목에서 가장 좋거나 같은 대상이 있으면 사실과 다르다고 판정합니다.",
     ),
     "asks.ratio_at_least": (
         "{scenario}, {metric}: {contender} ÷ {other} is at least {ratio}",
@@ -269,20 +271,20 @@ MESSAGES: dict[str, tuple[str, str]] = {
     ),
     "asks.within_margin": (
         "{scenario}, {metric}: {contenders} are equal within {margin}",
-        "{scenario}, {metric}: {contenders} 모두 {margin} 안에서 같음",
+        "{scenario}, {metric}: {contenders} 서로 같음({margin})",
     ),
     "asks.own_margin": ("the usual margin", "기본 허용 범위"),
     "asks.figure_at_least": (
         "{scenario}, {metric}: {contenders} at least {value} {unit}",
-        "{scenario}, {metric}: {contenders} 모두 {value} {unit} 이상",
+        "{scenario}: {contenders}의 {metric} {value} {unit} 이상",
     ),
     "asks.figure_at_most": (
         "{scenario}, {metric}: {contenders} at most {value} {unit}",
-        "{scenario}, {metric}: {contenders} 모두 {value} {unit} 이하",
+        "{scenario}: {contenders}의 {metric} {value} {unit} 이하",
     ),
     "asks.figure_equals": (
         "{scenario}, {metric}: {contenders} at {value} {unit}, within {margin}",
-        "{scenario}, {metric}: {contenders} 모두 {value} {unit}, 허용 범위 {margin}",
+        "{scenario}: {contenders}의 {metric} {value} {unit}({margin})",
     ),
     "asks.cap_equals": (
         "{scenario}: throughput of {contenders} is what the {cap} can give, within {margin}",
@@ -341,7 +343,7 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "claim.mixed": ("of its {n} parts: {told}", "부분 {n}개 중 {told}"),
     "claim.parts_with": ("{n} {verdict}", "{verdict} {n}"),
     "claim.part_elsewhere": ("part {n} alone, {verdict}: {run}", "{n}번째 부분만, {verdict}: {run}"),
-    "claim.by_arithmetic": ("By the article's own figures", "글에 실린 수치로 계산하면"),
+    "claim.by_arithmetic": ("By the article's own figures", "글의 수치로 다시 계산하면"),
     "claim.instead": ("What the data show instead", "데이터가 보여 주는 다른 설명"),
     "claim.also": ("Related questions", "함께 본 질문"),
     "claim.parts": ("What was compared", "비교한 것"),
@@ -361,13 +363,13 @@ MESSAGES: dict[str, tuple[str, str]] = {
     # --- the result in a sentence -----------------------------------------------------------------------------------
     "result.claims": (
         "Of {all} claims this run supports {SUPPORTED} and refutes {REFUTED}; undecided: {UNDECIDED}{lacking}.",
-        "주장 {all}개에 대한 이 측정의 판정: 뒷받침 {SUPPORTED}, 반박 {REFUTED}, 보류 {UNDECIDED}{lacking}.",
+        "주장 {all}개에 대한 이 측정의 판정: 사실로 확인 {SUPPORTED}, 사실과 다름 {REFUTED}, 판정 보류 {UNDECIDED}{lacking}.",
     ),
     "result.claims_across": (
         "Of {all} claims the committed runs support {SUPPORTED} and refute {REFUTED}; undecided: {UNDECIDED}{lacking}. Below each "
-        "verdict is the run that it is from: that of the table above where it decides, else the newest that does. Runs that say "
-        "otherwise, or looked and could not tell, are named there too.",
-        "주장 {all}개에 대한 공개 측정의 판정: 뒷받침 {SUPPORTED}, 반박 {REFUTED}, 보류 {UNDECIDED}{lacking}. "
+        "verdict is its run: that of the table above if it decides the claim, else the newest that does. Runs that decide otherwise, "
+        "or were undecided, are named there too.",
+        "주장 {all}개에 대한 공개 측정의 판정: 사실로 확인 {SUPPORTED}, 사실과 다름 {REFUTED}, 판정 보류 {UNDECIDED}{lacking}. "
         "판정 아래 링크는 그 판정의 근거가 된 측정입니다. "
         "위 표의 측정으로 판정할 수 있으면 그것을, 아니면 판정이 나온 가장 최근 측정을 씁니다. "
         "다르게 판정했거나 판정을 보류한 측정도 함께 적었습니다.",
@@ -390,11 +392,11 @@ MESSAGES: dict[str, tuple[str, str]] = {
         "측정한 모든 항목에서 가장 좋거나 같은 대상이 하나 있습니다: {names}.",
     ),
     "result.UNDECIDED": (
-        "Whether one contender is best at everything this run cannot tell: {reason}.",
+        "This run cannot tell whether one contender is best at everything: {reason}.",
         "모든 면에서 가장 좋은 측정 대상이 있는지 이 측정으로는 알 수 없습니다({reason}).",
     ),
     "result.NOT_MEASURED": (
-        "This run compares no contenders: nothing is said here of who is better.",
+        "This run compares no contenders, so it does not say which is better.",
         "이 측정에는 서로 비교할 측정 대상이 없어 우열을 말하지 않습니다.",
     ),
     # --- headings ---------------------------------------------------------------------------------------------------
@@ -402,12 +404,12 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "heading.claims": ("Claims and verdicts", "주장과 판정"),
     "heading.table": ("The one table", "결과 표"),
     "heading.charts": ("Charts", "차트"),
-    "heading.dominance": ("Who is better at what", "누가 무엇에서 나은가"),
+    "heading.dominance": ("Who is better at what", "항목별로 누가 앞서나"),
     "heading.front": ("Pareto front", "파레토 프런트"),
-    "heading.code": ("Difficulty of the code", "코드의 난이도"),
+    "heading.code": ("Size of the code", "코드 분량 비교"),
     "heading.startup": ("Start-up and footprint", "기동과 자원 사용량"),
     "heading.footprint": ("Footprint", "자원 사용량"),
-    "heading.idle": ("Connections that are only open", "열려 있기만 한 연결"),
+    "heading.idle": ("Silent connections", "열려 있기만 한 연결"),
     "heading.switches": ("Context switches for each request", "요청당 컨텍스트 스위치"),
     "heading.pinnings": ("Pinning, as the JVM counts it", "JVM이 센 고정(pinning)"),
     "heading.how": ("How the run was made", "측정 방법"),
@@ -472,8 +474,8 @@ MESSAGES: dict[str, tuple[str, str]] = {
         "1라운드입니다. ±는 신뢰구간이 아니라 측정 구간 전반과 후반의 차이이며, 이것만으로는 판정하지 않습니다.",
     ),
     "legend.limit": (
-        "The word below a figure is what held it back (cpu, threads, loop, carriers, pool, database, upstream, generator); "
-        "none, or offered, is the load itself.",
+        "The word below a figure is its limit (cpu, threads, loop, carriers, pool, database, upstream, generator); "
+        "none, or offered: the load itself.",
         "값 아래의 단어는 무엇이 한계였는지를 나타냅니다. cpu는 서비스의 CPU, threads는 스레드, loop는 이벤트 루프, "
         "carriers는 캐리어 스레드, pool은 커넥션 풀, database는 데이터베이스, upstream은 팬아웃이 호출하는 프로그램, generator는 부하 "
         "생성기입니다. ‘제시한 부하’(offered)이거나 비어 있으면 막은 것이 없고 부하가 거기까지였다는 뜻입니다.",
@@ -496,11 +498,11 @@ MESSAGES: dict[str, tuple[str, str]] = {
         "3/4: 네 라운드 가운데 세 라운드만 유효합니다(유효한 라운드가 하나뿐이면 ±는 전반과 후반의 차이입니다).",
     ),
     "legend.schedule": (
-        "Latency from the schedule is told by k6's clock of whole milliseconds: its ± is never finer.",
-        "예정 시각 기준 지연 시간은 1 ms 단위인 k6의 시계로 재므로 ±도 그보다 세밀할 수 없습니다.",
+        "k6 timestamps resolve 1 ms; no interval of latency from the schedule is narrower.",
+        "k6의 시각은 1 ms 단위이므로, 예정 시각 기준 지연 시간의 ±는 1 ms보다 좁을 수 없습니다.",
     ),
     "legend.second": (
-        "By {name}: where k6 or nobody was full, the same load came once more from {tool}, which needs less CPU per request.",
+        "By {name}: where k6 was saturated, or nothing was, we repeated the load with {tool}, which needs less CPU per request.",
         "{name}: k6가 한계에 닿았거나 한계에 닿은 것이 없는 곳에서는 요청당 CPU를 덜 쓰는 {tool}(으)로 같은 부하를 한 번 더 걸었습니다.",
     ),
     "legend.not_again": (
@@ -508,24 +510,25 @@ MESSAGES: dict[str, tuple[str, str]] = {
         "{scenario} 시나리오는 {tool}(으)로 다시 측정하지 못했습니다: {why}",
     ),
     "legend.cpu": (
-        "CPU µs/request is what one costs at the scenario's fixed rate, with a core that is mostly idle and wakes for each: it is not "
-        "1 ÷ the most that a contender answers.",
+        "CPU µs/request is the cost of one request at the scenario's fixed rate, on "
+        "a core that is mostly idle and wakes for each request: "
+        "it is not 1 ÷ capacity.",
         "CPU µs/요청은 시나리오의 고정 요청률에서 요청 하나에 드는 비용입니다. 대부분 쉬는 코어를 매번 깨우는 비용이 들어 있어 "
         "최대 처리량의 역수와 다릅니다.",
     ),
     "legend.memory": (
-        "KiB/request: by how much memory grows with each request in flight and its connection; a JVM whose heap is large already shows "
-        "less than it takes. ≤ the upper end of its spread where the lower end is not above zero.",
+        "KiB/request: growth of memory with each request in flight, including its connection; a JVM whose heap is already large shows "
+        "less than it needs. ≤ the upper end of its spread where the lower end is not above zero.",
         "KiB/요청: 처리 중인 요청과 그 연결 하나마다 늘어나는 메모리입니다. 힙이 이미 커져 있는 JVM에서는 실제보다 적게 나옵니다. "
         "≤는 하한이 0보다 크지 않아 상한만 적은 것입니다.",
     ),
     "legend.memory_collected": (
-        "KiB/request: by how much memory grows with each request in flight and its connection; of a JVM after a full collection. "
+        "KiB/request: growth of memory with each request in flight, including its connection; for a JVM after a full collection. "
         "≤ the upper end of its spread where the lower end is not above zero.",
         "KiB/요청: 처리 중인 요청과 그 연결 하나마다 늘어나는 메모리입니다. JVM은 전체 GC 직후에 읽습니다. "
         "≤는 하한이 0보다 크지 않아 상한만 적은 것입니다.",
     ),
-    # --- validity checks (METHODOLOGY.md, V1 …) ---------------------------------------------------------------------
+    # --- validity checks (docs/method.md, V1 …) ----------------------------------------------------------------------
     "check.V1": ("errors and wrong answers", "오류와 틀린 응답"),
     "check.V2": ("was the rate offered and sustained", "요청률을 제대로 걸고 감당했는가"),
     "check.V3": ("lag of the generator", "부하 생성기의 지각"),
@@ -547,19 +550,20 @@ MESSAGES: dict[str, tuple[str, str]] = {
         "모든 프로그램이 한 장비 안에서 루프백으로 통신합니다. 데이터베이스 왕복 시간이 데이터센터보다 훨씬 짧습니다.",
     ),
     "not_shown.generator": (
-        "Closed throughput of a cheap request is often the generator's, not the service's; it is then printed as a bound.",
+        "Closed throughput of a cheap request is often limited by the generator, not by the service; it is then printed as a bound.",
         "가벼운 요청의 폐쇄형 처리량은 서비스가 아니라 부하 생성기의 한계일 때가 많습니다. 그런 값은 하한으로 적습니다.",
     ),
     "not_shown.windows": (
-        "Windows are seconds long: nothing here tells of leaks, of long pauses or of a day's load.",
+        "Windows are seconds long: leaks, long pauses and the load of a whole day are not measured.",
         "측정 구간은 몇 초입니다. 메모리 누수나 긴 멈춤, 하루 동안의 부하에 대해서는 알려 주지 않습니다.",
     ),
     "not_shown.programs": (
-        "The services are small programs that obey one contract. A framework's other features, and the skill of a team, are not in them.",
+        "The services are small programs under one contract. Other features of a "
+        "framework, and the experience of a team, are not measured.",
         "서비스는 같은 계약을 지키는 작은 프로그램입니다. 프레임워크의 다른 기능이나 팀의 숙련도는 담겨 있지 않습니다.",
     ),
     "not_shown.code": (
-        "Lines and cyclomatic complexity are counts; how hard code is to read or to debug they tell only in part.",
+        "Lines and cyclomatic complexity are counts. How hard code is to read or to debug is not measured.",
         "줄 수와 순환 복잡도는 집계일 뿐입니다. 코드를 읽고 디버깅하기 얼마나 어려운지는 일부만 알려 줍니다.",
     ),
     "not_shown.equal": (
@@ -572,7 +576,7 @@ MESSAGES: dict[str, tuple[str, str]] = {
         "이 측정에는 대조군이 없어 잡음의 크기를 알 수 없습니다. 차이가 있어도 판정하지 않습니다.",
     ),
     "control.few": (
-        "{control}: too few rounds, so it shows nothing and no verdict follows from this run.",
+        "{control}: too few rounds to show anything, so no verdict follows from this run.",
         "{control}: 라운드 수가 부족해 보여 주는 것이 없고, 이 측정으로는 판정하지 않습니다.",
     ),
     "control.twin": (
@@ -580,14 +584,15 @@ MESSAGES: dict[str, tuple[str, str]] = {
         "{control}: 지표 {judged}개 중 {passed}개에서 원본 {of} 대비 잡음 이상의 차이가 없습니다.",
     ),
     "control.twin_failed": (
-        "It differs from itself, so only what is clear all the same is told, in: {names}.",
+        "It differs from itself, so only differences above the A/A noise are reported, in: {names}.",
         "같은 프로그램끼리 차이가 나서, 그 차이를 감안해도 뚜렷한 것만 판정하는 지표: {names}.",
     ),
     "control.plant": ("{control} was found in {passed} of {judged} figures.", "{control}: 지표 {judged}개 중 {passed}개에서 찾아냈습니다."),
     "control.plant_failed": ("Not found: {names}.", "찾지 못한 지표: {names}."),
     "control.undecided": ("Too few rounds that count: {names}.", "유효한 라운드가 부족한 지표: {names}."),
     "control.rule": (
-        "A twin is the same program started twice and has to show no difference; a plant is a known handicap and has to be found.",
+        "A twin is the same program started twice: it has to show no difference. A "
+        "plant is a program with a known fault: it has to be found.",
         "쌍둥이는 같은 프로그램을 두 번 띄운 것으로 차이가 없어야 하고, 심어 둔 결함(plant)은 반드시 찾아내야 합니다.",
     ),
     "control.holds": ("holds", "같음"),
@@ -596,7 +601,7 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "control.not_found": ("not found", "찾지 못함"),
     # --- report.html ------------------------------------------------------------------------------------------------
     "page.kicker": (
-        "What people claim about runtimes, held against a measurement",
+        "What people claim about runtimes, checked by measurement",
         "런타임을 둘러싼 주장을 측정으로 확인합니다",
     ),
     "page.skip": ("Skip to the result", "결과로 건너뛰기"),
@@ -625,7 +630,8 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "page.interval_at": ("{bounds} at {level}", "{bounds}, {level} 구간"),
     "page.border": ("border {value}", "경계 {value}"),
     "page.strip_key": (
-        "Shaded: where the claim puts the value. Bar and point: what was measured, with its interval. Hatched: what the twin alone showed.",
+        "Shaded: where the claim puts the value. Bar and point: what was measured, "
+        "with its interval. Hatched: what the twin alone showed.",
         "옅게 칠한 부분은 주장대로라면 값이 있어야 할 범위, 막대와 점은 측정한 구간과 값, 빗금은 쌍둥이끼리 비교한 구간입니다.",
     ),
     "page.sign_fails": ("without one of the rounds the other side is ahead", "라운드 하나를 빼면 우열이 바뀜"),
@@ -688,7 +694,8 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "page.tied": ("No difference was found in {n}", "차이가 보이지 않은 항목 {n}개"),
     "page.not_compared": ("Could not be compared", "비교할 수 없음"),
     "page.code_hint": (
-        "Counted by {tool} in the sources of each running program, without tests. Beside it what a request costs at an equal rate.",
+        "Counted by {tool} in the sources of each running program, without tests. "
+        "The last columns show CPU per request at an equal rate.",
         "실행되는 프로그램의 소스를 {tool}(으)로 셌고 테스트는 뺐습니다. 오른쪽은 같은 요청률에서 잰 요청당 비용입니다.",
     ),
     "page.start_hint": (
@@ -702,11 +709,13 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "page.each_start": ("Every start ({n})", "기동별 기록 ({n})"),
     "page.no_starts": ("No start was recorded for this run.", "이 측정에는 기동 기록이 없습니다."),
     "page.idle_hint": (
-        "What each silent connection takes: process is the slope of the service's memory over their number with its 95 % interval, kernel "
-        "that of the machine's slabs and TCP buffers, for both ends of a connection. CPU is the service's, beside the other requests (100 "
+        "What each silent connection costs: 'process' is the slope of the service's memory over the number of connections with its 95 % "
+        "interval, 'kernel' that of the machine's slabs and TCP buffers, for both ends of a "
+        "connection. CPU is the service's, beside the other requests (100 "
         "a second), before the first connection and with all of them, a minute at most later: a JVM that still compiles uses more at "
         "first, so compare contenders within a column, not its two columns. The median of the others is from the schedule, over all "
-        "levels; beside it from the send on, with none and with all, in the 1.8 s before memory is read (– in runs that did not tell these "
+        "levels; beside it from the send on, with none and with all, in the 1.8 s "
+        "before memory is read (– in runs that did not tell these "
         "apart). In the brackets of CPU and medians: of up to four values the least and the greatest, from five on the 95 % interval of "
         "the geometric mean. ? doubts in a third of the rounds or more.",
         "아무것도 주고받지 않는 연결 하나가 차지하는 양입니다. 프로세스는 연결 수에 따른 서비스 메모리의 기울기와 그 95% 구간이고, "
@@ -727,8 +736,9 @@ MESSAGES: dict[str, tuple[str, str]] = {
     ),
     "page.pinnings_hint": (
         "jdk.VirtualThreadPinned events of the JVM's flight recorder over the whole load of a cell: the median of the rounds with the "
-        "least and the greatest. A second witness that knows no clock. It tells of a thread that wants to leave its carrier and cannot; "
-        "a native call does not try, so that 0 does not say there that nothing was pinned. – the runtime was not asked.",
+        "least and the greatest. Evidence that does not depend on time. An event "
+        "means that a thread wanted to leave its carrier and could "
+        "not; a native call does not try, so 0 does not exclude pinning there. – the runtime was not asked.",
         "셀의 부하가 도는 동안 JVM의 플라이트 레코더에 남은 jdk.VirtualThreadPinned 이벤트 수입니다. 라운드의 중앙값과 "
         "최솟값–최댓값으로, 시계에 의존하지 않는 또 하나의 증거입니다. 캐리어 스레드에서 내려오려다 내려오지 못한 스레드만 셉니다. "
         "네이티브 호출은 내려오려는 시도를 하지 않으므로 0이라고 해서 고정되지 않았다는 뜻은 아닙니다. –는 묻지 않은 경우입니다.",
@@ -748,7 +758,8 @@ MESSAGES: dict[str, tuple[str, str]] = {
         "뒤집습니다. 셀 하나는 한 라운드, 한 시나리오, 한 측정 대상의 기록입니다.",
     ),
     "page.how.contender": (
-        "In each round the contenders are started one after the other, warmed alike and taken through all scenarios, in an order that the "
+        "In each round the contenders are started one after the other, warmed "
+        "alike and taken through all scenarios, in an order that the "
         "seed draws and the next round reverses. One cell is one contender under one scenario in one round.",
         "라운드마다 측정 대상을 하나씩 새로 띄워 똑같이 예열한 뒤 모든 시나리오를 측정합니다. 순서는 시드로 정하고 다음 라운드에서 "
         "뒤집습니다. 셀 하나는 한 라운드, 한 시나리오, 한 측정 대상의 기록입니다.",
@@ -766,16 +777,16 @@ MESSAGES: dict[str, tuple[str, str]] = {
         "같은 커밋에서 같은 계획과 순서로, 여러분의 장비에서 측정하려면 다음과 같이 합니다.",
     ),
     "page.again_report": (
-        "All reports again from the raw data of a run (cells.jsonl, run.json, k6/):",
-        "원시 데이터(cells.jsonl, run.json, k6/)에서 모든 보고서를 다시 만들려면 다음과 같이 합니다.",
+        "All reports again from the records of a run (run.json, cells.jsonl, starts.jsonl):",
+        "기록(run.json, cells.jsonl, starts.jsonl)에서 모든 보고서를 다시 만들려면 다음과 같이 합니다.",
     ),
     # --- the page of an article --------------------------------------------------------------------------------------
     "article.index": (
-        "Where the articles' own loads were repeated, their figures stand beside ours:",
+        "Pages that repeat an article's own load and compare its figures with ours:",
         "글에 나온 부하를 되도록 그대로 재현해 글의 수치와 우리 측정값을 나란히 실은 페이지입니다.",
     ),
     "article.no_figure": ("no figure", "값 없음"),
-    "article.nothing_full": ("nothing was full", "가득 찬 것 없음"),
+    "article.nothing_full": ("nothing was full", "한계에 닿은 것 없음"),
     "article.send": ("{vus} users send for {seconds} s, all from the same moment", "{vus}명이 동시에 시작해 {seconds}초 동안 전송"),
     "article.requests": (
         "{vus} users, all from the same moment, {requests} requests in all",
@@ -784,8 +795,8 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "article.no_keep_alive": (", a connection for each", ", 요청마다 새 연결"),
     "article.open": ("{rate} requests/s for {window} s", "초당 {rate}건씩 {window}초"),
     "page.footer": (
-        "Written from run.json, cells.jsonl, starts.jsonl and code.json, which lie beside this file. The rules are in METHODOLOGY.md.",
-        "이 파일과 같은 폴더의 run.json, cells.jsonl, starts.jsonl, code.json에서 만들었습니다. 규칙은 METHODOLOGY.md에 있습니다.",
+        "Written from run.json, cells.jsonl, starts.jsonl and code.json in the same folder. The rules are in docs/method.md.",
+        "이 파일과 같은 폴더의 run.json, cells.jsonl, starts.jsonl, code.json에서 만들었습니다. 규칙은 docs/method.md에 있습니다.",
     ),
     "page.close": ("Close", "닫기"),
     "page.requests": ("requests", "요청 수"),
@@ -860,6 +871,11 @@ def unit_of(metric: Metric, language: Language) -> str:
     return unit(METRIC_UNITS[metric], language)
 
 
+def _unit_beside(metric: Metric, language: Language) -> str:
+    """The unit beside the metric's name: `ms`, where the unit alone is `p99 ms`."""
+    return unit_of(metric, language).split()[-1] if METRIC_UNITS[metric].endswith(" ms") else unit_of(metric, language)
+
+
 def rounds(n: int, language: Language) -> str:
     return text("count.rounds.one", language) if n == 1 else text("count.rounds.many", language, n=n)
 
@@ -904,7 +920,8 @@ def bound_of(found: Comparison, language: Language) -> str:
 
 
 def figure_of(rule: Rule, language: Language) -> str:
-    """What a part's figures are figures of, and what is claimed of them: `hello-max, capacity (claimed: ≥ 8)`. Empty where they say it."""
+    """What a part's figures are figures of, and what is claimed of them: "
+    "`hello-max, capacity (claimed: ≥ 8)`. Empty where they say it."""
     if isinstance(rule, CodeRule):
         return text(f"metric.{rule.measure}", language)
     if isinstance(rule, LimitRule):
@@ -917,7 +934,7 @@ def figure_of(rule: Rule, language: Language) -> str:
     if sign is not None and isinstance(rule, RatioRule):
         return text("claim.figure_asked", language, **values, asked=f"{sign} {rule.ratio:g}")
     if sign is not None and isinstance(rule, FigureRule):
-        return text("claim.figure_asked", language, **values, asked=f"{sign} {rule.value:,g} {unit_of(rule.metric, language)}")
+        return text("claim.figure_asked", language, **values, asked=f"{sign} {rule.value:,g} {_unit_beside(rule.metric, language)}")
     return text("claim.figure_of", language, **values)
 
 
@@ -942,7 +959,7 @@ def _asked(rule: Rule, language: Language, in_ms: bool) -> dict[str, str]:
             **_figure(rule.scenario, rule.metric, language),
             "contenders": ", ".join(rule.contenders),
             "value": f"{rule.value:g}",
-            "unit": unit_of(rule.metric, language),
+            "unit": _unit_beside(rule.metric, language),
             "margin": _margin(rule.margin),
         }
     if isinstance(rule, CapRule):

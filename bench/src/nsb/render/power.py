@@ -1,4 +1,4 @@
-"""What a plan could find, in lines for the terminal. Pure."""
+"""The differences that a plan can detect, in lines for the terminal. Pure."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from nsb.analyse.noise import Noise
 from nsb.analyse.power import equality_power, power, smallest_shift
 
 ASSUMED = (0.03, 0.08, 0.13)
-"""s of a quiet, an ordinary and a busy machine, where no earlier run tells it."""
+"""s of a quiet, an ordinary and a busy machine, if there is no earlier run."""
 
 
 def lines(scenarios: Sequence[str], rounds: int, comparisons: int, noise: Mapping[str, Noise], source: str | None) -> list[str]:

@@ -18,10 +18,11 @@ from pydantic import BaseModel, Field
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core import core_schema
 
-from nsb.analyse.code import Code
 from nsb.analyse.controls import Control
-from nsb.analyse.starts import Start
 from nsb.analyse.table import Table
+from nsb.records.cells import Record
+from nsb.records.sources import Code
+from nsb.records.starts import Start
 from nsb.registry.claims import Judgement
 from nsb.registry.model import Cell, Headline, Limit, Status, to_json
 from nsb.render import csv
@@ -40,7 +41,8 @@ class TableFile(Table):
 RECORDS: dict[str, tuple[type[BaseModel], str]] = {
     "table.schema.json": (TableFile, "table.json"),
     "claims.schema.json": (Judgement, "claims.json"),
-    "cell.schema.json": (Cell, "a line of cells.jsonl"),
+    "record.schema.json": (Record, "a line of cells.jsonl"),
+    "cell.schema.json": (Cell, "a line of cells.jsonl in runs until November 2026"),
     "start.schema.json": (Start, "a line of starts.jsonl"),
     "code.schema.json": (Code, "code.json"),
 }

@@ -1,4 +1,4 @@
-"""The part of table.md on start-up and warm-up. Pure."""
+"""The part of table.md about start-up and warm-up. Pure."""
 
 from __future__ import annotations
 

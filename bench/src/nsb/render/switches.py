@@ -1,4 +1,4 @@
-"""The parts of table.md on what the OS and the JVM count of threads: a row for each scenario, a column for each contender. Pure."""
+"""The parts of table.md with thread counters of the OS and the JVM: a row for each scenario, a column for each contender. Pure."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def _block(name: str, found: list[tuple[str, list[str]]], table: Table) -> list[
 
 
 def rows(table: Table) -> list[tuple[str, list[str]]]:
-    """Scenario and, for each contender of the table, `5.51? (5.20–5.83)` with the mark of doubts, or `–` where nothing can be told."""
+    """Scenario and, for each contender of the table, `5.51? (5.20–5.83)` with the mark of doubts, or `–` without a value."""
     return _rows(table, {(each.scenario, each.contender): _switches(each) for each in table.switched})
 
 
@@ -36,7 +36,7 @@ def pinned(table: Table) -> list[tuple[str, list[str]]]:
 
 
 def _rows(table: Table, told: Mapping[tuple[str, str], str]) -> list[tuple[str, list[str]]]:
-    """Of the scenarios of which something is told of somebody."""
+    """The scenarios with a value for at least one contender."""
     shown = [scenario for scenario in table.scenarios if any((scenario, contender) in told for contender in table.contenders)]
     return [(scenario, [told.get((scenario, contender), words.span(None)) for contender in table.contenders]) for scenario in shown]
 

@@ -14,7 +14,7 @@ from nsb.analyse.table import Entry, Second, Table
 from nsb.render import words
 
 BETWEEN = 2
-"""What a column takes beside its text."""
+"""Width of a column besides its text."""
 _COLOURS = {
     "valid": "",
     "censored": "yellow",
@@ -43,7 +43,7 @@ def grid(table: Table, width: int) -> Group:
 
 
 def _packed(widths: Mapping[str, int], room: int) -> list[list[str]]:
-    """The names in their order, as many together as fit; one that is wider than all the room stands alone."""
+    """The names in their order, as many per line as fit; a name that is wider than the line gets a line of its own."""
     found: list[list[str]] = [[]]
     for name, width in widths.items():
         if found[-1] and sum(widths[other] for other in found[-1]) + width > room:

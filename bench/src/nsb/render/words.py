@@ -14,7 +14,7 @@ from nsb.render import messages
 from nsb.render.messages import Language, text
 
 CLOCK_MS = 1.0
-"""Latency from the schedule is told by k6's clock of whole milliseconds."""
+"""k6 timestamps resolve 1 ms, so no interval of latency from the schedule is narrower."""
 
 
 def number(value: float) -> str:
@@ -27,7 +27,7 @@ def number(value: float) -> str:
 
 
 def plain(value: float) -> str:
-    """As somebody gave it, not rounded: `0.83`, `124,011`."""
+    """As given, not rounded: `0.83`, `124,011`."""
     return f"{value:,.6g}"
 
 
@@ -37,7 +37,7 @@ def bound_sign(found: Comparison) -> str:
 
 
 def signed(value: float | None) -> str:
-    """The same with a true minus, since a slope of memory may reach below zero; `–` where there is none."""
+    """The same with a minus sign, since a slope of memory may be negative; `–` without a value."""
     if value is None:
         return "–"
     said = number(abs(value))
@@ -45,7 +45,7 @@ def signed(value: float | None) -> str:
 
 
 def clock(seconds: float) -> str:
-    """`11:30` minutes and seconds; what is below zero is nothing."""
+    """`11:30` minutes and seconds; negative values count as zero."""
     minutes, rest = divmod(max(0, round(seconds)), 60)
     return f"{minutes}:{rest:02}"
 
@@ -70,12 +70,12 @@ def figure(entry: Entry | Second) -> str:
 
 
 def unsustained(entry: Entry | Second) -> bool:
-    """Whether its figure is the answers per second that it reached, since it could not sustain the rate."""
+    """Whether its figure is the answers per second that were reached, because the rate was not sustained."""
     return entry.status == "censored" and entry.model == "open"
 
 
 def spread(entry: Entry | Second) -> str:
-    """`±4.0%`, of latency `±1 ms`, and how many rounds stand behind it where they are fewer than were measured."""
+    """`±4.0%`, for latency `±1 ms`, and how many rounds count if not all do."""
     if entry.figure is None or entry.figure.bound or entry.figure.half_width is None:
         return ""
     if entry.figure.rounds < entry.rounds_measured:
@@ -86,7 +86,7 @@ def spread(entry: Entry | Second) -> str:
 def _width(entry: Entry | Second) -> str:
     assert entry.figure is not None
     assert entry.figure.half_width is not None
-    if isinstance(entry, Entry) and entry.scheduled:  # no finer than the clock that it is told by
+    if isinstance(entry, Entry) and entry.scheduled:  # not finer than the resolution of the clock
         return f"±{max(CLOCK_MS, entry.figure.half_width * entry.figure.value):.0f} ms"
     width = entry.figure.half_width
     return f"±{width:.0%}" if width >= 0.095 else f"±{width:.1%}"
@@ -104,7 +104,7 @@ def marked(figure: str, doubtful: bool) -> str:
 
 
 def spans(found: Iterable[Span | None]) -> str:
-    """What the brackets of those spans hold."""
+    """The meaning of the brackets of those spans."""
     says = {
         "range": "the median and, in brackets, the least and the greatest",
         "interval": "from five values on the geometric mean and, in brackets, its 95 % t interval",
@@ -117,7 +117,7 @@ def limit(entry: Entry | Second) -> str:
 
 
 def rows(table: Table, scenario: str, language: Language = "en") -> list[tuple[str, list[Entry | Second | None]]]:
-    """A scenario's rows with their titles: one, or one for each generator, under its name, where a second one measured it too."""
+    """A scenario's rows with their titles: one row, or one for each generator if a second one measured it."""
     unit = messages.unit(UNITS[table.headlines[scenario]], language)
     entries: list[Entry | Second | None] = [table.entry(contender, scenario) for contender in table.contenders]
     seconds = table.seconds(scenario)
@@ -139,7 +139,7 @@ def again(second: SecondFigure) -> str:
 
 
 def legend(table: Table, language: Language = "en") -> list[str]:
-    """What the marks mean, in whole sentences: those that this table needs."""
+    """The meaning of the marks that this table has, in whole sentences."""
 
     def said(key: str, **values: object) -> str:
         return text(f"legend.{key}", language, **values)
@@ -187,5 +187,5 @@ def doubts(table: Table) -> list[str]:
 
 
 def of_runner(text: str, run: Mapping[str, Any]) -> str:
-    """What a page calls memory: of containers it is that of the control group, and no PSS."""
+    """Replaces PSS by cgroup for containers, whose memory is that of the control group."""
     return text.replace("(PSS)", "(cgroup)") if run.get("runner") == "compose" else text

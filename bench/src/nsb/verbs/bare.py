@@ -8,12 +8,14 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from nsb.errors import Refused
-from nsb.measure import bare as bares
-from nsb.measure import host, k6, runners, session
+from nsb.measure import host, k6
 from nsb.measure.machine import alone
 from nsb.measure.tools import workshop
 from nsb.registry.load import ConfigurationError
 from nsb.render.bare import grid
+from nsb.session import bare as bares
+from nsb.session import run as session
+from nsb.session import runners
 from nsb.verbs.common import BENCH, DONE, INCOMPLETE, ROOT, console, registry_of, say, tell_left_out
 from nsb.verbs.planning import Asked, make
 

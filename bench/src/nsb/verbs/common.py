@@ -52,6 +52,15 @@ def found_run(named: Path) -> Path:
     raise Refused(f"{named} is neither the folder of a run nor the id of one in bench/out or bench/results{newest}")
 
 
+def tell_unchained(folder: Path) -> None:
+    """Says of a run from before lines were chained what finds a change in it."""
+    from nsb.measure.integrity import SUMS, chain_of
+
+    if chain_of(folder) is None:
+        found = f"{SUMS} alone tells whether a file was changed" if (folder / SUMS).exists() else "nothing tells whether a line was changed"
+        console.print(f"{folder} has no chain of hashes, it is from before there was one: {found}", style="dim", markup=False)
+
+
 def say(sentence: str) -> None:
     console.print(f"  {sentence}", markup=False, soft_wrap=True)
 

@@ -5,19 +5,22 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Sequence
 
-from nsb.analyse.stopped import REQUESTS, harm, notes
+from nsb.analyse.stopped import harm, notes
 from nsb.conform.bed import Outcome
 from nsb.conform.exchanges import answers, differences
 from nsb.conform.presence import FIRST, cannot_go_on
 from nsb.conform.suite import beyond_reach
 from nsb.errors import Refused
-from nsb.measure import runners, session, stopped
+from nsb.measure import stopped
 from nsb.measure.native import Stage
 from nsb.measure.patience import patience
 from nsb.measure.tools import Workshop, workshop
+from nsb.records.stopped import REQUESTS
 from nsb.registry import plan as plans
 from nsb.registry.model import EXTRAS, Contender
 from nsb.render import words
+from nsb.session import run as session
+from nsb.session import runners
 from nsb.verbs.common import DONE, INCOMPLETE, ROOT, console, registry_of, say, scratch, tell_left_out
 from nsb.verbs.planning import Asked, known_runner, make
 

@@ -7,11 +7,12 @@ import sys
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 
-from nsb.measure import engine, host, oha, runners
+from nsb.measure import engine, host
 from nsb.measure.database_private import DatabaseError, find_server
 from nsb.measure.engine import Absent
 from nsb.measure.tools import Found, workshop
 from nsb.registry.model import Contender
+from nsb.session import runners
 from nsb.verbs.common import DONE, INCOMPLETE, ROOT, console, registry_of, say
 from nsb.verbs.planning import known_runner
 
@@ -56,8 +57,6 @@ def doctor(runner: str) -> None:
     if "go" not in work.found and ground.name == "native":
         console.print("k6 and the upstream need Go too: nothing can be measured without it.")
         lacking += 1
-    if "cargo" not in work.found:
-        console.print(f"{oha.NAME} needs cargo too: without it, capacity is not measured again where k6 is the limit.")
     sys.exit(INCOMPLETE if lacking else DONE)
 
 

@@ -11,13 +11,14 @@ from nsb.analyse.claims import judged
 from nsb.analyse.compare import Incomparable, compare
 from nsb.analyse.judge import LEAST_ROUNDS
 from nsb.errors import Failure, Refused
-from nsb.measure.journal import read_run, read_starts_of
-from nsb.measure.outputs import read_code_of
+from nsb.measure.journal import read_starts_of
 from nsb.registry.load import ConfigurationError
 from nsb.render import claims as verdicts
 from nsb.render import compare as side_by_side
 from nsb.render import messages
-from nsb.verbs.common import BENCH, DONE, INCOMPLETE, claims_of, console, found_run
+from nsb.session.outputs import read_code_of
+from nsb.session.runs import read_run
+from nsb.verbs.common import BENCH, DONE, INCOMPLETE, claims_of, console, found_run, tell_unchained
 
 
 def claims(run: Path | None, language: str) -> None:
@@ -30,6 +31,7 @@ def claims(run: Path | None, language: str) -> None:
         return
     run = found_run(run)
     facts, cells = read_run(run)
+    tell_unchained(run)
     found = judged(facts, cells, read_starts_of(run), read_code_of(run), known)
     if verdicts.looked_at_by(found):
         console.print(verdicts.grid(found, language))
@@ -47,6 +49,8 @@ def compare_runs(a: Path, b: Path) -> None:
         found = compare(*read_run(a), *read_run(b))
     except Incomparable as error:
         raise Refused(f"{error} {_example()}") from None
+    for run in (a, b):
+        tell_unchained(run)
     console.print(side_by_side.grid(found))
     for line in side_by_side.notes(found):
         console.print(line, style="dim", markup=False)

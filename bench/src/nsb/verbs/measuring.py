@@ -11,13 +11,16 @@ from typing import Any
 
 from nsb.analyse.resume import differences
 from nsb.errors import Refused
-from nsb.measure import host, runners
-from nsb.measure.journal import cut_torn_tail, hold, read_run
+from nsb.measure import host
+from nsb.measure.archive import packed
+from nsb.measure.journal import cut_torn_tail, hold
 from nsb.measure.machine import alone
 from nsb.measure.tools import Workshop, workshop
 from nsb.registry import plan as plans
 from nsb.registry.load import ConfigurationError
 from nsb.registry.model import Cell
+from nsb.session import runners
+from nsb.session.runs import read_run
 from nsb.verbs.common import BENCH, ROOT, console, found_run, registry_of, say
 from nsb.verbs.planning import Asked, known_runner, make
 
@@ -43,6 +46,8 @@ def bench(
     work = workshop(ROOT, registry)
     if resume is not None:
         resume = found_run(resume)
+        if packed(resume):
+            raise Refused(f"{resume} cannot be resumed: it is kept, so its raw files are packed and its records have sums")
         hold(resume)
         cut_torn_tail(resume)
         before, already = read_run(resume)

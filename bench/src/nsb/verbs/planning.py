@@ -7,13 +7,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from nsb.errors import Refused
-from nsb.measure import earlier, host, runners
+from nsb.measure import host
 from nsb.measure.tools import workshop
 from nsb.registry import plan as plans
 from nsb.registry.load import ConfigurationError, chosen
 from nsb.registry.model import Contender, Profile, Registry
 from nsb.render import power
 from nsb.render.words import count
+from nsb.session import earlier, runners
 from nsb.verbs.common import BENCH, ROOT, claims_of, console, registry_of, say, tell_left_out
 
 
@@ -156,7 +157,7 @@ def show(asked: Asked, runner: str) -> None:
         t = plan.timing(scenario)
         cells = [plan.cell_s(contender, scenario) for contender, of in plan.pairs if of is scenario]
         longest = f"up to {max(cells):.0f}" if cells and max(cells) > t.total_s else f"{t.total_s:4.1f}"
-        window = "the whole load" if t.whole else f"settle {t.settle_s:4.1f} s, window {t.window_s:4.1f} s"
+        window = "the whole load" if t.ends else f"settle {t.settle_s:4.1f} s, window {t.window_s:4.1f} s"
         console.print(f"  {scenario.id:18} {load_:18} {window}, cell {longest} s")
     tell_unsupported(plan)
     for number, row in enumerate(plan.rows, 1):

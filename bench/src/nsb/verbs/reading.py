@@ -6,18 +6,22 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from nsb.measure.journal import read_run, write_whole
-from nsb.measure.outputs import Written, blog, committed_articles, drawn_apart, outputs, pages, reproduced, without_picture
+from nsb.measure import archive
+from nsb.measure.integrity import SUMS
+from nsb.measure.journal import write_whole
 from nsb.registry.load import ConfigurationError
 from nsb.registry.model import Cell
 from nsb.render import claims as verdicts
 from nsb.render import markdown, terminal, words
-from nsb.verbs.common import BENCH, DONE, INCOMPLETE, ROOT, claims_of, console, found_run
+from nsb.session.outputs import Written, blog, committed_articles, drawn_apart, outputs, pages, reproduced, tidy, without_picture
+from nsb.session.runs import read_run
+from nsb.verbs.common import BENCH, DONE, INCOMPLETE, ROOT, claims_of, console, found_run, tell_unchained
 
 
 def written(folder: Path) -> tuple[Written, dict[str, Any], list[Cell]]:
     """Tables and verdicts from the journal, and the table on the screen; with what they were made from."""
     facts, cells = read_run(folder)
+    tell_unchained(folder)
     made = outputs(folder, facts, cells, claims_of())
     console.print(terminal.grid(made.table, console.width))
     for line in (*words.legend(made.table), *made.controls, verdicts.counts(made.judgement, "en")):
@@ -49,12 +53,31 @@ def report(run: Path, readme: bool) -> None:
     made, facts, _ = written(run)
     complete = draw_apart(run)
     if readme:
-        judged = [(run.resolve().relative_to(ROOT).as_posix(), made.judgement), *committed_articles(ROOT)]
-        pages_of = reproduced(ROOT, claims_of())
+        claims = claims_of()
+        articles = committed_articles(ROOT, claims)
+        judged = [(run.resolve().relative_to(ROOT).as_posix(), made.judgement), *((each.folder, each.judgement) for each in articles)]
+        pages_of = reproduced(articles, claims)
         for name, language in markdown.READMES.items():
             block = markdown.readme_block(made.table, facts, judged, pages_of, language)
             write_whole(ROOT / name, markdown.with_block((ROOT / name).read_text(encoding="utf-8"), block))
+        tidy(ROOT, run.resolve(), list(markdown.READMES), claims)
     sys.exit(DONE if complete else INCOMPLETE)
+
+
+def keep(run: Path, name: str | None) -> None:
+    """A finished run into bench/results: its records, one archive of its raw summaries, and every output."""
+    kept = archive.keep(found_run(run), BENCH / "results", name)
+    console.print(f"{kept}: records, {archive.RAW}, {SUMS}; say in bench/results/README.md why it is kept", markup=False)
+    report(kept, False)
+
+
+def raw(run: Path, member: str | None) -> None:
+    """One raw summary of a run as its generator wrote it, also from the archive of a kept run."""
+    run = found_run(run)
+    if member is None:
+        sys.stdout.writelines(f"{each}\n" for each in archive.members(run))
+    else:
+        sys.stdout.buffer.write(archive.member(run, member))
 
 
 def blog_data(run: Path) -> None:

@@ -9,17 +9,20 @@ from pathlib import Path
 from typing import Any
 
 from nsb.analyse import table as tables
-from nsb.analyse.fairness import Record, miscounts
+from nsb.analyse.cells import judged
+from nsb.analyse.fairness import miscounts
 from nsb.errors import Refused
 from nsb.measure import code as sizes
-from nsb.measure import preflight, runners, session
 from nsb.measure.journal import Journal, JournalError, write_whole
 from nsb.measure.native import Stage
-from nsb.measure.outputs import CODE
 from nsb.measure.tools import Workshop
 from nsb.progress import Screen
+from nsb.records.manifest import Fairness
 from nsb.registry import plan as plans
 from nsb.registry.model import Cell, to_json
+from nsb.session import preflight, runners
+from nsb.session import run as session
+from nsb.session.outputs import CODE
 from nsb.verbs import reading
 from nsb.verbs.common import DONE, INCOMPLETE, ROOT, claims_of, console, errors, say, tell_left_out
 from nsb.verbs.conforming import checked, say_checked
@@ -53,7 +56,6 @@ def run(
     build_s, failed = ground.build([registry.contenders[name] for name in runnable], say)
     left_out |= failed
     runnable = [name for name in runnable if name not in left_out]
-    oha_ = ground.oha(plan.scenarios, plan.rounds < 2, say) if runnable else None
     build_wall = time.monotonic() - began
     tell_left_out(left_out)
     if not runnable:
@@ -85,7 +87,7 @@ def run(
         screen = Screen(console, plan, lambda cells: tables.make(facts, cells), already)
         try:
             with screen:
-                retries_s = session.measure(plan, stage, journal, k6_program, oha_, facts, already, screen)
+                retries_s = session.measure(plan, stage, journal, k6_program, facts, already, screen, judged)
         except BaseException:
             with contextlib.suppress(JournalError):  # a full disk once more: what went wrong first is what is told
                 reading.written(folder)
@@ -114,7 +116,7 @@ def run(
     for entry in missing:
         counting = f"{entry.rounds_valid + entry.rounds_censored} of {plan.rounds} rounds count"
         console.print(f"{entry.scenario} · {entry.contender}: {counting}: {'; '.join([*entry.reasons, *entry.doubts])}", markup=False)
-    uneven = miscounts(Record.model_validate(facts["fairness"]), tables.latest(cells)) if "fairness" in facts else []
+    uneven = miscounts(Fairness.model_validate(facts["fairness"]), tables.latest(cells)) if "fairness" in facts else []
     for asymmetry in uneven:
         console.print(asymmetry.sentence, markup=False)
     complete = reading.draw_apart(folder)

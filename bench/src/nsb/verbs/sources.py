@@ -23,16 +23,15 @@ def show(part: str) -> None:
 
 
 def schemas() -> None:
-    """The documented columns and fields of every output, into bench/schema/ (a test compares them)."""
-    from nsb.measure.journal import write_whole
+    """The documented columns and fields of every output, into bench/schema/ (ignored by git: they follow from the models)."""
     from nsb.render import schema
 
-    for name, text in schema.files().items():
-        write_whole(BENCH / "schema" / name, text)
+    (BENCH / "schema").mkdir(exist_ok=True)
+    schema.write(BENCH / "schema")
 
 
 def test(only: Sequence[str]) -> None:
     """All checks, the same as CI; exits 1 where one fails."""
-    from nsb.measure import checks
+    from nsb.session import checks
 
     sys.exit(checks.run_all(ROOT, registry_of(), only, console))

@@ -5,11 +5,11 @@ from __future__ import annotations
 import sys
 
 from nsb.errors import Refused
-from nsb.measure import runners
 from nsb.measure.interrupt import Interrupted
 from nsb.measure.process import port_is_free
 from nsb.measure.tools import workshop
 from nsb.registry.model import endpoint
+from nsb.session import runners
 from nsb.verbs.common import DONE, INCOMPLETE, ROOT, console, errors, registry_of, say, scratch
 from nsb.verbs.planning import Asked, known_runner, make
 

@@ -144,8 +144,9 @@
 
   function rawLink(file) {
     if (!file) return '–';
-    // A run's own files lie beside the page; anything else is named, not linked.
-    return /^[\w-][\w.-]*(\/[\w-][\w.-]*)*$/.test(file) ? element('a', { href: file }, file) : file;
+    // A run's own files lie beside the page, or in the archive of a kept run; anything else is named, not linked.
+    if (!/^[\w-][\w.-]*(\/[\w-][\w.-]*)*$/.test(file)) return file;
+    return data.packed ? element('a', { href: 'raw.tar.xz', title: `just raw RUN ${file}` }, file) : element('a', { href: file }, file);
   }
 
   const three = (values) => values.map(number).join(' / ');

@@ -1,0 +1,193 @@
+package main
+
+import (
+	"encoding/json"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+)
+
+// drive runs an order against a handler; the readings and whether it failed.
+func drive(t *testing.T, handler http.HandlerFunc, change func(*Order)) ([]Reading, bool) {
+	t.Helper()
+	server := httptest.NewServer(handler)
+	defer server.Close()
+	order := Order{
+		Address: strings.TrimPrefix(server.URL, "http://"), Method: "GET", Path: "/hello", Body: "hello", Status: 200, Seed: 1,
+		Connections: 4, EveryMS: 20, DurationMS: 100, PIDs: []int{os.Getpid()},
+	}
+	change(&order)
+	text, err := json.Marshal(order)
+	if err != nil {
+		t.Fatal(err)
+	}
+	order, err = parseOrder(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	load, err := newLoad(order)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var readings []Reading
+	failed := load.run(func(reading Reading) { readings = append(readings, reading) })
+	return readings, failed
+}
+
+func hello(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "hello") }
+
+func TestCountsWhatTheServiceAnswered(t *testing.T) {
+	var asked atomic.Uint64
+	readings, failed := drive(t, func(w http.ResponseWriter, r *http.Request) { asked.Add(1); hello(w, r) }, func(*Order) {})
+	last := readings[len(readings)-1]
+	if failed || last.Answers == 0 || last.Answers != asked.Load() {
+		t.Fatalf("%d answers, the service gave %d: %+v", last.Answers, asked.Load(), last)
+	}
+	if len(readings) != 1+5+1 || last.Opened != 4 || last.ServiceCPUS <= readings[0].ServiceCPUS || last.LatencySumS <= 0 {
+		t.Fatalf("%+v", readings)
+	}
+}
+
+func TestRestsBetweenRequests(t *testing.T) {
+	readings, failed := drive(t, hello, func(o *Order) { o.PauseMS = 10 })
+	last := readings[len(readings)-1]
+	if failed || last.Answers < 4 || last.Answers > 4*11 {
+		t.Fatalf("%d answers on 4 connections that rest for 10 ms, in 100 ms: %+v", last.Answers, last)
+	}
+}
+
+func TestDrawsIDsAndNonces(t *testing.T) {
+	var paths, bodies sync.Map
+	readings, failed := drive(t, func(w http.ResponseWriter, r *http.Request) {
+		sent, _ := io.ReadAll(r.Body)
+		paths.Store(r.URL.Path, true)
+		bodies.Store(string(sent), true)
+		w.WriteHeader(http.StatusCreated)
+		_, _ = io.WriteString(w, `{"id":17,`+strings.TrimPrefix(string(sent), "{"))
+	}, func(o *Order) {
+		o.Method, o.Path, o.Send, o.Body, o.Status, o.IDs = "POST", "/books/{id}", `{"name":"Book {nonce}"}`, `{"id":*,"name":"Book {nonce}"}`, 201, 5
+	})
+	if failed {
+		t.Fatal(readings[len(readings)-1].Wrong)
+	}
+	count := func(m *sync.Map) (n int) { m.Range(func(_, _ any) bool { n++; return true }); return }
+	if count(&paths) != 5 || count(&bodies) < 20 {
+		t.Fatalf("%d paths, %d bodies", count(&paths), count(&bodies))
+	}
+}
+
+func TestAWrongAnswerEndsTheLoadAndIsQuoted(t *testing.T) {
+	once := atomic.Uint64{}
+	rarely := func(then http.HandlerFunc) http.HandlerFunc {
+		return func(w http.ResponseWriter, r *http.Request) {
+			if once.Add(1)%50 == 0 {
+				then(w, r)
+				return
+			}
+			hello(w, r)
+		}
+	}
+	for name, handler := range map[string]http.HandlerFunc{
+		"another body":   func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "hallo") },
+		"another length": func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "hello!") },
+		"another status": func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "away", http.StatusServiceUnavailable) },
+		"no length": func(w http.ResponseWriter, _ *http.Request) {
+			_, _ = io.WriteString(w, "hello")
+			w.(http.Flusher).Flush()
+		},
+		"no answer": func(w http.ResponseWriter, _ *http.Request) {
+			c, _, _ := w.(http.Hijacker).Hijack()
+			_ = c.Close()
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			readings, failed := drive(t, rarely(handler), func(*Order) {})
+			if last := readings[len(readings)-1]; !failed || !strings.Contains(last.Wrong, "GET /hello") {
+				t.Fatalf("failed %v: %+v", failed, last)
+			}
+		})
+	}
+}
+
+func TestConnectionsThatTheServiceClosesAreCounted(t *testing.T) {
+	readings, failed := drive(t, func(w http.ResponseWriter, r *http.Request) { w.Header().Set("Connection", "close"); hello(w, r) }, func(*Order) {})
+	last := readings[len(readings)-1]
+	if failed || last.Opened < 10 || uint64(last.Opened) != last.Answers+4 {
+		t.Fatalf("%+v", last)
+	}
+}
+
+func TestAnAnswerInPieces(t *testing.T) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	go func() {
+		for {
+			c, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			go func() {
+				buffer := make([]byte, 4096)
+				for {
+					if _, err := c.Read(buffer); err != nil {
+						return
+					}
+					for _, piece := range []string{"HTTP/1.1 200 OK\r\nCONTENT-LEN", "GTH: 5\r\nX: ", "y\r\n\r", "\nhel", "lo"} {
+						_, _ = io.WriteString(c, piece)
+					}
+				}
+			}()
+		}
+	}()
+	readings, failed := drive(t, hello, func(o *Order) { o.Address = listener.Addr().String() })
+	if last := readings[len(readings)-1]; failed || last.Answers == 0 {
+		t.Fatalf("%+v", last)
+	}
+}
+
+func TestOrdersThatAreRefused(t *testing.T) {
+	for text, says := range map[string]string{
+		`{`: "not understood",
+		`{"address":"127.0.0.1:1","colour":"red"}`:                                                           "colour",
+		`{"address":"localhost:1"}`:                                                                          "address",
+		`{"address":"[::1]:1","connections":1}`:                                                              "IPv4",
+		`{"address":"127.0.0.1:1","connections":0}`:                                                          "connections",
+		`{"address":"127.0.0.1:1","connections":1,"every_ms":100,"duration_ms":50}`:                          "duration_ms",
+		`{"address":"127.0.0.1:1","connections":1,"every_ms":100,"duration_ms":100,"path":"/books/{id}"}`:    "ids",
+		`{"address":"127.0.0.1:1","connections":1,"every_ms":100,"duration_ms":100,"path":"/","body":"*a*"}`: "more than one *",
+	} {
+		if _, err := parseOrder([]byte(text)); err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+}
+
+func TestMatches(t *testing.T) {
+	for _, each := range []struct {
+		body, expected string
+		is             bool
+	}{
+		{"hello", "hello", true}, {"hello ", "hello", false},
+		{`{"id":12,"name":"a"}`, `{"id":*,"name":"a"}`, true}, {`{"id":,"name":"a"}`, `{"id":*,"name":"a"}`, false},
+		{`{"id":1,"name":"b","name":"a"}`, `{"id":*,"name":"a"}`, false}, {"ab", "aab*b", false},
+	} {
+		if matches([]byte(each.body), []byte(each.expected)) != each.is {
+			t.Errorf("%s, %s: not %v", each.body, each.expected, each.is)
+		}
+	}
+}
+
+func TestWitness(t *testing.T) {
+	if speed := witness(); speed.RegisterStepsPerUS <= 0 || speed.MemoryStepsPerUS <= 0 {
+		t.Fatalf("%+v", speed)
+	}
+}

@@ -1,0 +1,3 @@
+module nosilverbullet/generator
+
+go 1.26

@@ -1,0 +1,322 @@
+package main
+
+import (
+	"fmt"
+	"net/netip"
+	"strconv"
+	"syscall"
+	"time"
+	"unsafe"
+)
+
+const (
+	bufferBytes = 16 << 10
+	// endWait is how long the requests under way at the end may take.
+	endWait = 10 * time.Second
+	// wrongShown is how much of a wrong answer is quoted.
+	wrongShown = 600
+)
+
+// Reading is what was counted up to a moment. Counts are since the start.
+type Reading struct {
+	// AtS is the moment, in seconds since the epoch.
+	AtS float64 `json:"at_s"`
+	// Answers that were right.
+	Answers uint64 `json:"answers"`
+	// ServiceCPUS is CPU time of the service's processes, read at the same moment (s).
+	ServiceCPUS float64 `json:"service_cpu_s"`
+	// GeneratorCPUS is this program's own (s).
+	GeneratorCPUS float64 `json:"generator_cpu_s"`
+	// Opened is the number of connections that were opened, those that the service closed and that were opened again included.
+	Opened int `json:"opened"`
+	// LatencySumS is the time of all right answers together, from the request's sending (s): ÷ Answers it is their mean.
+	LatencySumS float64 `json:"latency_sum_s"`
+	// Wrong says what went wrong, with request and answer quoted; empty where nothing did. It ends the load.
+	Wrong string `json:"wrong,omitempty"`
+}
+
+type connection struct {
+	fd       int
+	request  []byte
+	expected []byte
+	buffer   []byte
+	got      int
+	sent     time.Duration
+	waiting  bool
+}
+
+// rest is a connection between an answer and its next request.
+type rest struct {
+	number int
+	until  time.Duration
+}
+
+// load is one running order.
+type load struct {
+	order            Order
+	address          syscall.SockaddrInet4
+	head, send, body template
+	connections      []connection
+	events           []syscall.EpollEvent
+	epoll            int
+	random           uint64
+	answers          uint64
+	opened           int
+	latency          time.Duration
+	wrong            string
+	began            time.Time
+	underWay         int
+	ending           bool
+	clocks           []int
+	resting          []rest // in the order of their ends: all rest equally long
+	awake            int    // resting[:awake] have been asked again
+}
+
+func newLoad(order Order) (*load, error) {
+	at := netip.MustParseAddrPort(order.Address)
+	found := &load{order: order, random: order.Seed | 1, began: time.Now()}
+	found.address = syscall.SockaddrInet4{Port: int(at.Port()), Addr: at.Addr().As4()}
+	head := order.Method + " " + order.Path + " HTTP/1.1\r\nHost: " + order.Address + "\r\n"
+	if order.Send != "" {
+		head += "Content-Type: application/json\r\n"
+	}
+	found.head, found.send, found.body = parseTemplate(head), parseTemplate(order.Send), parseTemplate(order.Body)
+	for _, pid := range order.PIDs {
+		clock := (^pid << 3) | 2 // clock_getcpuclockid(3): the scheduler's own sum, threads that have ended included
+		if _, err := clockSeconds(clock); err != nil {
+			return nil, fmt.Errorf("pids: the CPU clock of process %d cannot be read: %w", pid, err)
+		}
+		found.clocks = append(found.clocks, clock)
+	}
+	epoll, err := syscall.EpollCreate1(syscall.EPOLL_CLOEXEC)
+	if err != nil {
+		return nil, fmt.Errorf("epoll: %w", err)
+	}
+	found.epoll = epoll
+	found.events = make([]syscall.EpollEvent, 256)
+	found.connections = make([]connection, order.Connections)
+	for number := range found.connections {
+		found.connections[number].buffer = make([]byte, bufferBytes)
+		found.connections[number].request = make([]byte, 0, 1024)
+		found.connections[number].expected = make([]byte, 0, 1024)
+		if err := found.open(number); err != nil {
+			return nil, err
+		}
+	}
+	return found, nil
+}
+
+func (l *load) open(number int) error {
+	fd, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return fmt.Errorf("socket: %w", err)
+	}
+	if err := syscall.Connect(fd, &l.address); err != nil { // to loopback: done at once or refused
+		return fmt.Errorf("%s does not accept connection %d: %w", l.order.Address, number+1, err)
+	}
+	_ = syscall.SetsockoptInt(fd, syscall.IPPROTO_TCP, syscall.TCP_NODELAY, 1)
+	if err := syscall.SetNonblock(fd, true); err != nil {
+		return fmt.Errorf("socket: %w", err)
+	}
+	event := syscall.EpollEvent{Events: syscall.EPOLLIN, Fd: int32(number)}
+	if err := syscall.EpollCtl(l.epoll, syscall.EPOLL_CTL_ADD, fd, &event); err != nil {
+		return fmt.Errorf("epoll: %w", err)
+	}
+	l.connections[number].fd = fd
+	l.connections[number].got = 0
+	l.opened++
+	return nil
+}
+
+// next is xorshift64* (Vigna, 2016).
+func (l *load) next() uint64 {
+	l.random ^= l.random >> 12
+	l.random ^= l.random << 25
+	l.random ^= l.random >> 27
+	return l.random * 2685821657736338717
+}
+
+// ask sends the next request on a connection.
+func (l *load) ask(number int, now time.Duration) {
+	c := &l.connections[number]
+	var id, nonce uint64
+	if l.order.IDs > 0 {
+		id = l.next()>>11%uint64(l.order.IDs) + 1
+	}
+	nonce = 1_000_000_000 + l.next()>>11%9_000_000_000
+	c.request = l.head.fill(c.request[:0], id, nonce)
+	if l.order.Send != "" {
+		body := l.send.fill(c.expected[:0], id, nonce) // this buffer is free until the answer is expected
+		c.request = append(c.request, "Content-Length: "...)
+		c.request = strconv.AppendInt(c.request, int64(len(body)), 10)
+		c.request = append(c.request, headEnd...)
+		c.request = append(c.request, body...)
+	} else {
+		c.request = append(c.request, '\r', '\n')
+	}
+	c.expected = l.body.fill(c.expected[:0], id, nonce)
+	c.got, c.sent, c.waiting = 0, now, true
+	l.underWay++
+	wrote, _, errno := syscall.RawSyscall(syscall.SYS_WRITE, uintptr(c.fd), uintptr(unsafe.Pointer(&c.request[0])), uintptr(len(c.request)))
+	if errno == syscall.EPIPE || errno == syscall.ECONNRESET {
+		l.fail(fmt.Sprintf("the service closed a connection before %q could be sent (%v)", c.request, errno))
+	} else if errno != 0 || int(wrote) != len(c.request) { // a request is far smaller than a socket's buffer
+		l.fail(fmt.Sprintf("%q was sent in part only (%v)", c.request, errno))
+	}
+}
+
+func (l *load) fail(why string) {
+	if l.wrong == "" {
+		l.wrong = why
+	}
+}
+
+// hear reads what has come on a connection and, where an answer is complete, checks it and sends the next request.
+func (l *load) hear(number int, now time.Duration) {
+	c := &l.connections[number]
+	if c.got == len(c.buffer) {
+		l.fail(fmt.Sprintf("the answer to %q is longer than %d bytes", c.request, len(c.buffer)))
+		return
+	}
+	read, _, errno := syscall.RawSyscall(syscall.SYS_READ, uintptr(c.fd), uintptr(unsafe.Pointer(&c.buffer[c.got])), uintptr(len(c.buffer)-c.got))
+	if errno == syscall.EAGAIN || errno == syscall.EINTR {
+		return
+	}
+	if errno != 0 || read == 0 {
+		if c.waiting {
+			l.fail(fmt.Sprintf("the service closed the connection without an answer to %q, after %q", c.request, c.buffer[:c.got]))
+			return
+		}
+		_ = syscall.Close(c.fd) // between two requests it may; how often is told (Opened)
+		if err := l.open(number); err != nil {
+			l.fail(err.Error())
+		}
+		return
+	}
+	c.got += int(read)
+	answer := parseHead(c.buffer[:c.got])
+	if answer.end == 0 {
+		return
+	}
+	if answer.length >= 0 && c.got < answer.end+answer.length && answer.status == l.order.Status {
+		return
+	}
+	if !c.waiting || answer.status != l.order.Status || answer.length < 0 || c.got != answer.end+answer.length ||
+		!matches(c.buffer[answer.end:c.got], c.expected) {
+		shown := c.buffer[:min(c.got, wrongShown)]
+		l.fail(fmt.Sprintf("asked %q, expected status %d and body %q, got %q", c.request, l.order.Status, c.expected, shown))
+		return
+	}
+	l.answers++
+	l.latency += now - c.sent
+	c.waiting = false
+	l.underWay--
+	if answer.closes {
+		_ = syscall.Close(c.fd)
+		if err := l.open(number); err != nil {
+			l.fail(err.Error())
+			return
+		}
+	}
+	if l.ending {
+		return
+	}
+	if l.order.PauseMS > 0 {
+		l.resting = append(l.resting, rest{number, now + time.Duration(l.order.PauseMS)*time.Millisecond})
+		return
+	}
+	l.ask(number, now)
+}
+
+// wake sends the next request on the connections that have rested; when the next of them is due.
+func (l *load) wake(now time.Duration) (time.Duration, bool) {
+	for l.awake < len(l.resting) && !l.ending {
+		if next := l.resting[l.awake]; next.until > now {
+			return next.until, true
+		}
+		l.ask(l.resting[l.awake].number, now)
+		l.awake++
+	}
+	if l.awake == len(l.resting) {
+		l.resting, l.awake = l.resting[:0], 0
+	}
+	return 0, false
+}
+
+// wait handles what comes until the next event or, at the latest, until the time given (since the beginning).
+func (l *load) wait(until time.Duration) {
+	if due, any := l.wake(time.Since(l.began)); any && due < until {
+		until = due
+	}
+	left := max(0, (until-time.Since(l.began)+time.Millisecond-1)/time.Millisecond)
+	count, _, errno := syscall.RawSyscall6(syscall.SYS_EPOLL_WAIT, uintptr(l.epoll), uintptr(unsafe.Pointer(&l.events[0])), uintptr(len(l.events)), uintptr(left), 0, 0)
+	if errno != 0 {
+		if errno != syscall.EINTR {
+			l.fail(fmt.Sprintf("epoll: %v", errno))
+		}
+		return
+	}
+	now := time.Since(l.began)
+	for _, event := range l.events[:count] {
+		l.hear(int(event.Fd), now)
+	}
+}
+
+// run does what was ordered; whether something went wrong.
+func (l *load) run(tell func(Reading)) bool {
+	l.began = time.Now()
+	spread := time.Duration(l.order.SpreadMS) * time.Millisecond
+	for number := range l.connections {
+		start := spread * time.Duration(number) / time.Duration(len(l.connections))
+		for spread > 0 && time.Since(l.began) < start && l.wrong == "" {
+			l.wait(start)
+		}
+		l.ask(number, time.Since(l.began))
+	}
+	first := time.Since(l.began)
+	every := time.Duration(l.order.EveryMS) * time.Millisecond
+	last := first + time.Duration(l.order.DurationMS)*time.Millisecond
+	tell(l.reading())
+	for next := first + every; next <= last && l.wrong == ""; next += every {
+		for time.Since(l.began) < next && l.wrong == "" {
+			l.wait(next)
+		}
+		tell(l.reading())
+	}
+	if l.wrong != "" {
+		return true
+	}
+	l.ending = true
+	for until := time.Since(l.began) + endWait; l.underWay > 0 && l.wrong == ""; {
+		if time.Since(l.began) > until {
+			l.fail(fmt.Sprintf("%d requests had no answer %v after the end", l.underWay, endWait))
+			break
+		}
+		l.wait(until)
+	}
+	tell(l.reading()) // the one that all answers are in
+	return l.wrong != ""
+}
+
+func (l *load) reading() Reading {
+	found := Reading{Answers: l.answers, Opened: l.opened, LatencySumS: l.latency.Seconds(), Wrong: l.wrong}
+	found.AtS = float64(time.Now().UnixMicro()) / 1e6
+	for _, clock := range l.clocks {
+		seconds, _ := clockSeconds(clock) // one that has ended counts no more
+		found.ServiceCPUS += seconds
+	}
+	found.GeneratorCPUS, _ = clockSeconds(processClock)
+	return found
+}
+
+// The kernel's numbers of this process's and this thread's CPU clock (clock_gettime(2)).
+const processClock, threadClock = 2, 3
+
+func clockSeconds(clock int) (float64, error) {
+	var spec syscall.Timespec
+	_, _, errno := syscall.RawSyscall(syscall.SYS_CLOCK_GETTIME, uintptr(clock), uintptr(unsafe.Pointer(&spec)), 0)
+	if errno != 0 {
+		return 0, errno
+	}
+	return float64(spec.Sec) + float64(spec.Nsec)/1e9, nil
+}

@@ -1,0 +1,76 @@
+// Generator drives one HTTP service with a fixed number of connections, one request at a time on each, and checks every answer.
+//
+// It exists because a cost is measured on a full core: k6 needs 40 µs of CPU for a request, which many services need less of.
+// This one needs about 5 µs. It reads the service's CPU clock and its own count of answers at the same moment, so that no other
+// process has to hit the edge of a window.
+//
+//	generator ORDER.json > readings.jsonl
+//	generator witness                       how fast this core is now (see Speed)
+//	generator compete                       uses all CPU time that it gets, until it is ended
+//
+// One line of JSON per reading (see Reading), the first when all connections are open, the last when the time is over.
+// Exit code 0; 1 where the service gave a wrong answer or went away (the last line says which); 2 for a wrong order.
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"os"
+	"runtime"
+	"runtime/debug"
+)
+
+func main() {
+	if len(os.Args) != 2 {
+		fmt.Fprintln(os.Stderr, "usage: generator ORDER.json | generator witness | generator compete")
+		os.Exit(2)
+	}
+	var err error
+	switch os.Args[1] {
+	case "witness":
+		err = json.NewEncoder(os.Stdout).Encode(witness())
+	case "compete":
+		compete()
+	default:
+		var text []byte
+		if text, err = os.ReadFile(os.Args[1]); err == nil {
+			err = run(text)
+		}
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "generator:", err)
+		os.Exit(2)
+	}
+}
+
+func run(text []byte) error {
+	order, err := parseOrder(text)
+	if err != nil {
+		return err
+	}
+	runtime.LockOSThread()
+	debug.SetGCPercent(-1) // all buffers are made before the first request
+	out := bufio.NewWriter(os.Stdout)
+	encoder := json.NewEncoder(out)
+	load, err := newLoad(order)
+	if err != nil {
+		return err
+	}
+	failed := load.run(func(reading Reading) {
+		_ = encoder.Encode(reading)
+		_ = out.Flush()
+	})
+	if failed {
+		os.Exit(1)
+	}
+	return nil
+}
+
+// compete keeps a core busy with a loop in registers: it takes its share of the time and nothing of the caches.
+// Without it a service that waits for its database would leave the core idle, and pay for being woken with each answer.
+func compete() {
+	for state := uint64(1); ; {
+		state = registers(state)
+	}
+}

@@ -1,0 +1,183 @@
+"""From what was observed of a cell to what is told of it: status, limit, reasons, doubts and figures. Pure.
+
+Derived whenever a run is read: nothing of it is kept in cells.jsonl.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import re
+from collections.abc import Iterable
+from typing import Any
+
+from nsb.analyse.growth import climb
+from nsb.analyse.starts import cold
+from nsb.analyse.validity import Judgement, Observation, judge
+from nsb.records.cells import CELLS_SCHEMA, Observed, Record, Served
+from nsb.registry.model import P99_REQUESTS, SCHEMA, Cell, Half, Latency, SteadyWindow, refuse_schema
+from nsb.registry.plan import cut_short
+
+JUDGED = re.compile(rb'\s*\{\s*"schema"\s*:\s*1\s*,')
+"""A line of schema 1: the judged cell itself. Goes away with the runs below bench/results that have such lines."""
+
+
+def window_s(seen: Observed) -> float:
+    """The window that figures divide by; of a load that ends: from its first request to its last answer (s)."""
+    whole_s = seen.load.whole_s if seen.offered.ends and seen.load is not None else None
+    return round(whole_s, 3) if whole_s else seen.offered.window_s
+
+
+def observation(record: Record) -> Observation:
+    """What the checks of validity.py ask, from the record of a measured cell."""
+    assert record.observed is not None
+    seen = record.observed
+    asked, has, window = seen.offered, seen.stations, seen.window
+    length_s = window_s(seen)
+    return Observation(
+        model=record.model,
+        rate=asked.rate,
+        vus=asked.clients,
+        hold_s=asked.hold_s,
+        holds=asked.holds,
+        statements=asked.statements,
+        window_s=length_s,
+        exit_code=seen.exit_code,
+        load=seen.load,
+        cpu_s=window.used(None if asked.ends else length_s),
+        steal_s=window.last.steal_s - window.first.steal_s,
+        cores=has.cores,
+        shared=frozenset(has.shared),
+        workers=has.workers,
+        pool=has.pool,
+        server_threads=has.server_threads,
+        blocked_by=has.blocked_by,
+        waits_on_loop=has.waits_on_loop,
+        calls=asked.calls,
+        call_threads=has.call_threads,
+        query_threads=has.query_threads,
+        db_connections=window.connections,
+        executed=window.executed,
+        before=window.before,
+        after=window.after,
+        half_cpu_s=window.halves("service"),
+        database_known=has.database_known,
+        rehearsal=asked.rehearsal,
+        ladder=window.ladder,
+        tcp=window.tcp(),
+        clients=window.clients,
+        whole=asked.ends,
+        held=seen.held,
+        uncollected=seen.uncollected or window.uncollected,
+    )
+
+
+def judged(record: Record) -> Cell:
+    """The cell that a record stands for, with its checks."""
+    common: dict[str, Any] = {
+        "round": record.round,
+        "attempt": record.attempt,
+        "contender": record.contender,
+        "scenario": record.scenario,
+        "profile": record.profile,
+        "model": record.model,
+        "started_at": record.started_at,
+    }
+    if record.observed is None:
+        return Cell(**common, status="unsupported" if record.outcome == "unsupported" else "failed", reasons=[record.why or ""])
+    o = observation(record)
+    return _measured(common, record, record.observed, o, judge(o))
+
+
+def _measured(common: dict[str, Any], record: Record, seen: Observed, o: Observation, judgement: Judgement) -> Cell:
+    load, asked, window = o.load, seen.offered, seen.window
+    said = [] if load is not None else [f"k6 said: {seen.generator_said or 'nothing'}"]
+    common |= {
+        "status": judgement.status,
+        "reasons": [*judgement.reasons, *said],
+        "doubts": [*judgement.doubts, *_of_the_process(seen.served), *_of_the_levels(seen)],
+        "limit": judgement.limit,
+        "wall_s": record.wall_s,
+        "window_s": o.window_s,
+        "rate": asked.rate,
+        "vus": asked.vus,
+        "cpu_s": {role: round(seconds, 6) for role, seconds in o.cpu_s.items()},
+        "memory_peak_mib": round(window.peak_mib, 1),
+        "threads_peak": max(count for _, count in window.footprints),
+        "whole": asked.ends,
+        "db_connections_peak": window.connections,
+        "statements": window.executed,
+        "pinnings": seen.pinnings,
+        "checks": list(judgement.checks),
+        "raw": seen.raw,
+    }
+    if load is None or load.requests == 0:
+        return Cell(**common)
+    common |= {"requests": load.requests, "failures": load.failures_all, "dropped": load.dropped}
+    if asked.levels:
+        common |= {"ladder": list(window.ladder), "memory_slope": climb(window.ladder, o.server_threads).slope}
+    if asked.levels and not asked.holding:  # its load changes by design: rates, times and CPU over all of it mean nothing
+        return Cell(**common)
+    # k6 numbers only the arrivals it started: after a drop the schedule is lost, and what is left is the request itself.
+    latency = load.service if o.model == "open" and load.dropped else load.latency
+    collected = any(reading.collected_s is not None for reading in window.ladder)  # the slowest requests are those that waited for it
+    return Cell(
+        **common,
+        throughput_rps=round(load.requests / o.window_s, 3),
+        latency_ms=Latency(
+            p50=_ms(latency.p50),
+            p90=_ms(latency.p90),
+            p99=_ms(latency.p99) if load.requests >= P99_REQUESTS and not load.dropped and not collected else None,
+            max=None if collected else _ms(latency.max),
+        ),
+        cpu_us_per_request={
+            role: round(o.cpu_s[role] / load.requests * 1e6, 2) if role != "database" or o.database_known else None
+            for role in ("service", "generator", "database", "upstream")
+        },
+        switches_per_request=None if window.switched is None else round(window.switched / load.requests, 4),
+        halves=[
+            Half(requests=half.count, p50_ms=_ms(half.p50), service_cpu_s=round(cpu, 6))
+            for half, cpu in zip(load.halves, o.half_cpu_s, strict=True)
+        ],
+        still=[
+            SteadyWindow(held=asked.levels[level], requests=found.count, p50_ms=_ms(found.p50), p90_ms=_ms(found.p90))
+            for level, found in sorted(load.still.items())
+        ],
+    )
+
+
+def _of_the_process(served: Served) -> list[str]:
+    """What every cell of this process says."""
+    ended = served.ended_with
+    restart = [] if ended is None else [f"restart: the service had ended with {ended} and was started again in this round"]
+    return [*cold(served.warmed, served.to_warm, served.warm_cap_s), *restart]
+
+
+def _of_the_levels(seen: Observed) -> list[str]:
+    wanted = seen.offered.levels_wanted
+    return [] if wanted is None else [cut_short(seen.offered.levels[-1], wanted)]
+
+
+def _ms(value: float | None) -> float | None:
+    return None if value is None else round(value, 3)
+
+
+def read_cells(lines: Iterable[bytes]) -> list[Cell]:
+    """Cells of a journal, judged now and slim: 20,000 of them with their checks need more memory than a harness should take.
+
+    Raises ValueError for a line that is no record, or one of another schema.
+    """
+    return [_read(f"cells.jsonl, line {number},", text).slim() for number, text in enumerate(lines, 1)]
+
+
+def _read(where: str, text: bytes) -> Cell:
+    try:
+        if JUDGED.match(text):
+            return Cell.model_validate_json(text)
+        record = Record.model_validate_json(text)
+    except ValueError:
+        with contextlib.suppress(json.JSONDecodeError, UnicodeDecodeError, AttributeError):
+            refuse_schema(where, json.loads(text).get("schema"), (SCHEMA, CELLS_SCHEMA))
+        raise ValueError(f"{where} is no record of a cell") from None
+    refuse_schema(where, record.schema_, (CELLS_SCHEMA,))
+    return judged(record)

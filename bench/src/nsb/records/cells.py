@@ -1,0 +1,212 @@
+"""The lines of cells.jsonl: what was observed of each cell, and nothing that a rule makes of it. Pure.
+
+analyse/cells.py judges a record when it is read, so a better rule judges an old run again.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from pydantic import ConfigDict, Field, model_validator
+
+from nsb.records.summary import Load
+from nsb.registry.model import Frozen, Model, Profile, Reading
+
+CELLS_SCHEMA = 2
+"""The version of a line of cells.jsonl. Schema 1 was the judged cell (registry/model.py, Cell)."""
+
+
+@dataclass(frozen=True)
+class Stats:
+    """One read-out of the service's /stats."""
+
+    requests_total: int
+    busy_seconds_total: float
+    in_flight: int
+
+
+@dataclass(frozen=True)
+class Held:
+    """What became of the connections that were held beside a load."""
+
+    opened: int
+    """Whose first event came."""
+    refused: int
+    ended: int
+    """By the service, before it was time."""
+    why: str
+    """The first refusal or end."""
+
+
+@dataclass(frozen=True)
+class Edge:
+    """All counters read at one edge of a window."""
+
+    at_s: float
+    """When (s since the epoch)."""
+    cpu: dict[str, float]
+    """CPU used so far by service, generator, database, upstream and harness (s)."""
+    busy_s: float
+    """CPU used by the whole machine (s)."""
+    steal_s: float
+    tcp: dict[str, int] | None = None
+    """Counters of the network namespace: ListenOverflows, ListenDrops, RetransSegs, TCPDSACKRecv, TCPSynRetrans, OutSegs."""
+
+
+@dataclass(frozen=True)
+class Window:
+    """What was read while one window was open."""
+
+    first: Edge
+    middle: Edge
+    last: Edge
+    before: Stats | None
+    after: Stats | None
+    footprints: tuple[tuple[float, int], ...]
+    """Memory (PSS, MiB) and threads of the service at the three edges."""
+    connections: int
+    """Of the contender to the database, in mid-window."""
+    executed: int | None
+    """Statements that the database executed; None where the scenario declares none."""
+    peak_mib: float
+    """The service's highest memory (PSS)."""
+    clients: int | None = None
+    """Established connections to the service's port in mid-window."""
+    ladder: tuple[Reading, ...] = ()
+    uncollected: str | None = None
+    later: tuple[Edge, ...] = ()
+    """Of a load that ends: read between `middle` and `last`; not part of a record."""
+    switched: int | None = None
+    """Context switches of the service's threads."""
+
+    def until(self, at_s: float) -> Window:
+        """The same with the first edge from then on (epoch s) as its last one."""
+        return replace(self, last=next((edge for edge in self.later if edge.at_s >= at_s), self.last), later=())
+
+    def tcp(self) -> dict[str, int] | None:
+        """What the network namespace counted between the edges."""
+        first, last = self.first.tcp, self.last.tcp
+        return None if first is None or last is None else {name: last[name] - first[name] for name in first}
+
+    def used(self, window_s: float | None) -> dict[str, float]:
+        """CPU by role in the window (s): what was used between the edges, scaled from the time between them, which is milliseconds off.
+
+        None: as it is, of a load as a whole, which has no CPU to be used outside of it.
+        """
+        scale = 1.0 if window_s is None else window_s / (self.last.at_s - self.first.at_s)
+        used = {role: (self.last.cpu[role] - self.first.cpu[role]) * scale for role in self.first.cpu}
+        used["foreign"] = max(0.0, (self.last.busy_s - self.first.busy_s) * scale - sum(used.values()))
+        return used
+
+    def halves(self, role: str) -> tuple[float, float]:
+        """CPU of a role in each half (s)."""
+        return self.middle.cpu[role] - self.first.cpu[role], self.last.cpu[role] - self.middle.cpu[role]
+
+
+class Offered(Frozen):
+    """The load that a cell was to get, as planned."""
+
+    rate: int | None
+    """Arrivals per second; None: closed."""
+    vus: int
+    clients: int
+    """Connections that the load opens at the most."""
+    hold_s: float
+    holds: Literal["pool", "loop"] | None
+    calls: int
+    """Holds at once that one request is made of."""
+    statements: int
+    """Per request, as declared."""
+    window_s: float
+    """As planned; of a load that ends: the least that it takes."""
+    ends: bool
+    """Whether the load is measured as a whole, from its first request to its last answer."""
+    levels: list[int]
+    levels_wanted: int | None
+    """The most connections that were to be held, where fewer open files are allowed than that takes; None: all levels are there."""
+    holding: bool
+    """Whether the levels are connections that are held beside the load."""
+    rehearsal: bool
+    """Whether the run has one round alone."""
+
+
+class Stations(Frozen):
+    """What a request goes through: the service by its own words and its declaration, and the cores of every role."""
+
+    workers: int
+    pool: int
+    server_threads: int | None
+    blocked_by: Literal["loop", "carriers"] | None
+    waits_on_loop: bool
+    call_threads: int | None
+    query_threads: int | None
+    cores: dict[str, int]
+    """Cores that each role may use; `machine` is all of them."""
+    shared: list[str]
+    """Roles that share their cores with the generator."""
+    database_known: bool
+    """Whether the database's CPU can be read."""
+
+
+class Served(Frozen):
+    """The process that served the cell."""
+
+    warmed: int
+    """Requests of the warm-up that were answered as they must be."""
+    to_warm: int
+    """How many were asked for."""
+    warm_cap_s: float
+    ended_with: int | None = None
+    """The exit code of the process before it, where that one had ended by itself in this round."""
+
+
+class Observed(Frozen):
+    """All that was seen of one cell under load."""
+
+    offered: Offered
+    stations: Stations
+    served: Served
+    window: Window
+    exit_code: int
+    """The generator's; -1 where it had to be killed."""
+    generator_said: str | None = None
+    """Its last words, where it left no summary that can be read."""
+    load: Load | None
+    """The generator's summary."""
+    held: Held | None = None
+    uncollected: str | None = None
+    """Why a JVM's memory was read without a full collection before it, where that was to be."""
+    pinnings: int | None = None
+    """Events that the runtime itself counted (C17); None where it was not asked."""
+    raw: str | None = None
+    """The generator's own summary, relative to the run's folder."""
+
+
+class Record(Frozen):
+    """One line of cells.jsonl: one contender under one scenario in one round, as observed."""
+
+    schema_: int = Field(default=CELLS_SCHEMA, alias="schema")
+    round: int = Field(ge=1)
+    attempt: int = Field(default=1, ge=1)
+    contender: str
+    scenario: str
+    profile: Profile
+    model: Model
+    started_at: str
+    wall_s: float = 0.0
+    outcome: Literal["measured", "failed", "unsupported"]
+    why: str | None = None
+    """Why nothing was measured, in one sentence."""
+    observed: Observed | None = None
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, populate_by_name=True)
+
+    @model_validator(mode="after")
+    def _measured_or_why(self) -> Record:
+        if (self.outcome == "measured") != (self.observed is not None) or (self.outcome == "measured") == (self.why is not None):
+            raise ValueError("a record has what was observed, or why nothing was")
+        return self
+
+    def line(self) -> str:
+        return self.model_dump_json(by_alias=True)

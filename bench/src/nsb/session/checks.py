@@ -1,0 +1,108 @@
+"""`just test`: format, lint, types and tests of the harness, every service's own tests, and the contract against live services."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from rich.console import Console
+
+from nsb.measure.tools import BuildError, Workshop, workshop
+from nsb.registry.model import Registry
+from nsb.session.run import build
+
+
+@dataclass(frozen=True)
+class Part:
+    """A named step; `run` returns None, or why it failed."""
+
+    name: str
+    run: Callable[[], str | None]
+
+
+def run_all(root: Path, registry: Registry, only: Sequence[str], console: Console) -> int:
+    """Runs every part (or those whose name starts with one of `only`), goes on after a failure; 0 where all passed."""
+    parts = [p for p in _parts(root, registry) if not only or any(p.name.startswith(o) for o in only)]
+    failed: list[str] = []
+    for number, part in enumerate(parts, 1):
+        console.print(f"[{number}/{len(parts)}] {part.name}", markup=False)
+        began = time.monotonic()
+        why = part.run()
+        console.print(f"      {'ok' if why is None else 'FAILED'} after {time.monotonic() - began:.0f} s", markup=False)
+        if why is not None:
+            failed.append(part.name)
+            console.print(why, markup=False, soft_wrap=True)
+    for name in failed:
+        console.print(f"failed: {name}", markup=False)
+    console.print(f"{len(parts) - len(failed)} passed, {len(failed)} failed")
+    return 1 if failed or not parts else 0
+
+
+def _parts(root: Path, registry: Registry) -> list[Part]:
+    bench = root / "bench"
+    work = workshop(root, registry)
+    harness = [
+        Part(
+            "harness: format",
+            lambda: _command([sys.executable, "-m", "ruff", "format", "--check", "src", "tests"], bench),
+        ),
+        Part("harness: lint", lambda: _command([sys.executable, "-m", "ruff", "check", "src", "tests"], bench)),
+        Part("harness: types", lambda: _command([sys.executable, "-m", "mypy"], bench)),
+    ]
+    services = [Part(f"{name}: build and test", lambda name=name: _service(work, name)) for name in registry.services]  # type: ignore[misc]
+    upstream = [Part("upstream: test", lambda: _upstream(work, bench / "upstream"))]
+    nsb = [sys.executable, "-m", "nsb"]
+    live = [
+        Part("harness: tests", lambda: _command([sys.executable, "-m", "pytest"], bench)),
+        Part("contract: every default contender", lambda: _command([*nsb, "conform"], root)),
+        Part("a stop of three seconds", lambda: _command([*nsb, "conform", *_checked(registry), "--stopped-for", "3"], root)),
+        Part("a short run, build to table", lambda: _short_run(nsb, root, registry)),
+    ]
+    return [*harness, *upstream, *services, *live]
+
+
+def _command(command: Sequence[str], folder: Path) -> str | None:
+    """Its output goes to the terminal as it comes."""
+    code = subprocess.run(list(command), cwd=folder, stdin=subprocess.DEVNULL).returncode
+    return None if code == 0 else f"`{' '.join(command[1:])}` ended with {code}"
+
+
+def _service(work: Workshop, name: str) -> str | None:
+    service = work.registry.services[name]
+    lacks = work.provide(service.needs, lambda _: None)
+    if lacks:
+        return "; ".join(lacks)
+    _, failed = build(work, [name], lambda _: None)
+    if failed:
+        return failed[name]
+    log = work.root / ".tools" / "built" / f"{name}-test.log"
+    log.unlink(missing_ok=True)
+    try:
+        work.run_steps(name, service.test, log, lambda _: None)
+    except BuildError as error:
+        return str(error)
+    tail = [line for line in log.read_text(encoding="utf-8", errors="replace").splitlines() if line.strip()][-3:]
+    print("\n".join(f"      {line}" for line in tail), flush=True)
+    return None
+
+
+def _upstream(work: Workshop, folder: Path) -> str | None:
+    if "go" not in work.found:
+        return work.missing["go"].sentence
+    go = work.found["go"].path
+    return _command([go, "vet", "./..."], folder) or _command([go, "test", "./..."], folder)
+
+
+def _checked(registry: Registry) -> list[str]:
+    return [contender.id for contender in registry.contenders.values() if contender.check]
+
+
+def _short_run(nsb: Sequence[str], root: Path, registry: Registry) -> str | None:
+    """The whole chain once: the measured numbers are not judged here, that every cell has one is (exit 0)."""
+    contenders = ",".join(_checked(registry))
+    scenarios = ",".join(s.id for s in registry.scenarios.values() if s.check)
+    return _command([*nsb, "bench-all", "--tier", "smoke", "--contenders", contenders, "--scenarios", scenarios, "--wait"], root)

@@ -1,0 +1,196 @@
+"""Writes a run's outputs from its raw data alone. The same data give the same bytes."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from nsb.analyse import articles, controls
+from nsb.analyse import claims as judge
+from nsb.analyse import table as tables
+from nsb.analyse.dominance import dominance
+from nsb.measure import archive
+from nsb.measure.journal import JournalError, read_starts_of, write_whole
+from nsb.measure.process import run as run_program
+from nsb.records.sources import Code, read_code
+from nsb.registry.claims import Claims, Judgement
+from nsb.registry.model import Cell, to_json
+from nsb.render import articles as pages_of_articles
+from nsb.render import claims as verdicts
+from nsb.render import csv, markdown
+from nsb.render.controls import sentences
+from nsb.render.markdown import Reproduced
+from nsb.render.messages import LANGUAGES
+from nsb.render.words import of_runner
+from nsb.session.runs import read_run
+
+CODE = "code.json"
+
+
+@dataclass(frozen=True)
+class Written:
+    """What the outputs say, for the screen."""
+
+    table: tables.Table
+    controls: list[str]
+    judgement: Judgement
+
+
+def outputs(folder: Path, run: dict[str, Any], cells: Sequence[Cell], claims: Claims) -> Written:
+    """table.md, table.csv, table.json, claims.md, claims.json, and a page for each article whose load was repeated. Raises JournalError."""
+    starts = read_starts_of(folder)
+    table = tables.make(run, cells, starts)
+    beside = controls.compare(run, cells)
+    judgement = judge.judged(run, cells, starts, read_code_of(folder), claims)
+    write_whole(folder / "table.md", of_runner(markdown.page(table, run, beside), run))
+    write_whole(folder / "table.csv", csv.text(table))
+    compared = [control.model_dump(mode="json") for control in beside]
+    write_whole(folder / "table.json", to_json({**table.model_dump(mode="json"), "compared_controls": compared}))
+    write_whole(folder / "claims.md", verdicts.page(judgement))
+    write_whole(folder / "claims.json", to_json(judgement.model_dump(mode="json", by_alias=True)))
+    _articles(folder, run, cells, claims, judgement)
+    return Written(table, sentences(beside), judgement)
+
+
+def _articles(folder: Path, run: dict[str, Any], cells: Sequence[Cell], claims: Claims, judgement: Judgement) -> None:
+    """articles/X.en.md and X.ko.md for each article whose own load the run repeats. Raises JournalError."""
+    found, hidden = articles.repeated(run, cells, claims), articles.uncollected(cells)
+    if found:
+        (folder / "articles").mkdir(exist_ok=True)
+    for letter, figures in found.items():
+        for language in LANGUAGES:
+            whole = pages_of_articles.page(language, claims.articles[letter], figures, run, judgement, list(found), hidden)
+            write_whole(folder / "articles" / f"{letter}.{language}.md", of_runner(whole, run))
+
+
+def blog(folder: Path, run: dict[str, Any], cells: Sequence[Cell], claims: Claims) -> None:
+    """blog.en.md, blog.ko.md and the charts that they show. Raises JournalError."""
+    _drawn(folder, run, cells, claims, page=False)
+
+
+def pages(folder: Path, run: dict[str, Any], cells: Sequence[Cell], claims: Claims) -> None:
+    """The same and report.html. Raises JournalError."""
+    _drawn(folder, run, cells, claims, page=True)
+
+
+def drawn_apart(folder: Path) -> str | None:
+    """`pages` in a process of its own: drawing needs more memory than a harness should hold. None, or why it failed."""
+    with tempfile.TemporaryDirectory(prefix="nsb-") as scratch:
+        log = Path(scratch) / "draw.log"
+        if run_program("draw", [sys.executable, "-m", "nsb", "draw", str(folder)], log) == 0:
+            return None
+        return " ".join(log.read_text(encoding="utf-8", errors="replace").split()[-60:]) or "no reason was given"
+
+
+def without_picture(folder: Path) -> int:
+    """How many charts are there as SVG alone, since no font here has their letters."""
+    return sum(not file.with_suffix(".png").exists() for file in (folder / "charts").glob("*.svg"))
+
+
+def _drawn(folder: Path, run: dict[str, Any], cells: Sequence[Cell], claims: Claims, page: bool) -> None:
+    from nsb.render import blog as posts  # drawing takes some seconds to import, which no other verb should wait for
+    from nsb.render import charts, html
+
+    starts, code = read_starts_of(folder), read_code_of(folder)
+    table = tables.make(run, cells, starts)
+    judgement = judge.judged(run, cells, starts, code, claims)
+    matrix = dominance(run, cells, starts, code)
+    drawn = charts.charts(table, run, cells, starts, articles.repeated(run, cells, claims))
+    (folder / "charts").mkdir(exist_ok=True)
+    for chart in drawn:
+        for language in LANGUAGES:
+            vectors = of_runner(charts.svg(chart, language), run)
+            write_whole(folder / "charts" / f"{chart.id}.{language}.svg", vectors)
+            picture, file = charts.png(vectors, language), folder / "charts" / f"{chart.id}.{language}.png"
+            if picture is None:
+                file.unlink(missing_ok=True)
+            else:
+                write_whole(file, picture)
+    for language in LANGUAGES:
+        post = posts.post(language, table, run, judgement, matrix, code, drawn, claims.articles)
+        write_whole(folder / f"blog.{language}.md", of_runner(post, run))
+    if page:
+        whole = html.page(
+            table, run, cells, starts, judgement, matrix, code, drawn, charts.bundle(), claims.articles, archive.packed(folder)
+        )
+        write_whole(folder / "report.html", of_runner(whole, run))
+
+
+@dataclass(frozen=True)
+class CommittedRun:
+    """What a committed run of the tier article says of the articles."""
+
+    folder: str
+    """Below the root, with `/`."""
+    judgement: Judgement
+    repeated: list[str]
+    """Letters of the articles whose own load it repeats."""
+
+
+def committed_articles(root: Path, claims: Claims) -> list[CommittedRun]:
+    """Each committed run of the tier article, judged again from its records, the newest first. Raises JournalError and Altered."""
+    found = []
+    for folder in sorted((file.parent for file in (root / "bench" / "results").glob("*-article*/run.json")), reverse=True):
+        run, cells = read_run(folder)
+        judgement = judge.judged(run, cells, read_starts_of(folder), read_code_of(folder), claims)
+        found.append(CommittedRun(folder.relative_to(root).as_posix(), judgement, list(articles.repeated(run, cells, claims))))
+    return found
+
+
+def reproduced(runs: Sequence[CommittedRun], claims: Claims) -> list[Reproduced]:
+    """Each article whose own load one of the runs repeats, and the folders of those runs, in the order of the runs."""
+    found = [Reproduced(each, [run.folder for run in runs if letter in run.repeated]) for letter, each in claims.articles.items()]
+    return [each for each in found if each.folders]
+
+
+def tidy(root: Path, newest: Path, readmes: Sequence[str], claims: Claims) -> None:
+    """Makes again what the READMEs link of older committed runs, and deletes what else was made from them. Raises JournalError and Altered.
+
+    `newest` is the run of the READMEs' table: what was made from it stays. Pictures are not drawn again: `report` of their run does.
+    """
+    linked = linked_from(root, readmes)
+    older = [file.parent for file in (root / "bench" / "results").glob("*/run.json") if file.parent != newest]
+    for folder in older:
+        if any(file.is_relative_to(folder) for file in linked):
+            outputs(folder, *read_run(folder), claims)
+    linked = linked_from(root, readmes)  # with what the pages link that were just made
+    for file in (file for folder in older for file in derived(folder)):
+        if file not in linked:
+            file.unlink()
+            if file.parent not in older and not any(file.parent.iterdir()):
+                file.parent.rmdir()
+
+
+def derived(folder: Path) -> list[Path]:
+    """What git would take of the files that are made from a run's records."""
+    return [file for pattern in ("table.*", "claims.*", "articles/*", "charts/article-*.svg") for file in sorted(folder.glob(pattern))]
+
+
+def linked_from(root: Path, pages: Sequence[str]) -> set[Path]:
+    """Every path below bench/results that the Markdown pages (paths below `root`) link, and that those link in turn."""
+    found: set[Path] = set()
+    waiting = [root / page for page in pages]
+    while waiting:
+        page = waiting.pop()
+        for target in re.findall(r"\]\(([^)#\s]+)", page.read_text(encoding="utf-8")):
+            file = Path(os.path.normpath(page.parent / target))
+            if file.is_relative_to(root / "bench" / "results") and file not in found:
+                found.add(file)
+                waiting += [file] if file.suffix == ".md" and file.is_file() else []
+    return found
+
+
+def read_code_of(folder: Path) -> Code | None:
+    """The sizes of the sources; None for a run in which they were not counted. Raises JournalError."""
+    try:
+        return read_code((folder / CODE).read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError) as error:
+        raise JournalError(f"{folder / CODE}: {error}") from None

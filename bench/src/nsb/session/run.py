@@ -1,0 +1,469 @@
+"""A whole run from build to journal: what `bench-all`, `bench`, `conform` and `up` share. Effects only."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Protocol
+
+from nsb.analyse import fairness
+from nsb.analyse.resume import digest, entries
+from nsb.conform.bed import Bed, LaunchFailed, Outcome
+from nsb.conform.presence import absent, cannot_go_on, wait_for_any_answer
+from nsb.conform.suite import check
+from nsb.conform.wire import NoAnswer
+from nsb.errors import Refused
+from nsb.measure import holder, host, k6, manifest, native
+from nsb.measure.database import DatabaseError, provide
+from nsb.measure.interrupt import stop_if_asked, undisturbed
+from nsb.measure.journal import Journal
+from nsb.measure.native import Died, Running, Stage
+from nsb.measure.patience import clock, patience
+from nsb.measure.process import ProcessError, Program, free_port, pin, run
+from nsb.measure.tools import BuildError, Workshop, sources
+from nsb.records.cells import Record
+from nsb.records.manifest import Fairness
+from nsb.registry.model import POOL_SIZE, SCHEMA, Cell, Contender, FixedWork, Profile, Scenario
+from nsb.registry.plan import Order, Plan, Slot, missing, order_for
+
+UPSTREAM_BUILD = ["build", "-trimpath"]
+HARNESS = ("bench/src", "bench/k6", "bench/upstream", "bench/database", "bench/requirements.lock")
+"""What of the harness can move a number."""
+
+
+Judge = Callable[[Record], Cell]
+"""What a record means: given by the command line (analyse/cells.py), so that a loop that measures knows no rule."""
+
+
+class Progress(Protocol):
+    """Where a person waits, this is told what happens."""
+
+    def say(self, sentence: str) -> None: ...
+
+    def started(self, contenders: Sequence[str]) -> None:
+        """These contenders have been started and warmed."""
+
+    def cell(self, slot: Slot, cell: Cell | None) -> None:
+        """A cell begins (None) or has ended."""
+
+
+# --- build -----------------------------------------------------------------------------------------------------------
+
+
+def upstream_program(workshop: Workshop, say: Callable[[str], None]) -> Path:
+    """The upstream, built where its sources are newer. Raises ProcessError."""
+    root, program = workshop.root, native.upstream_file(workshop.root)
+    command = [go(workshop), *UPSTREAM_BUILD, "-o", str(program), "."]
+    return _built(command, root / "bench" / "upstream", program, say)
+
+
+def holder_program(workshop: Workshop, scenarios: Sequence[Scenario], say: Callable[[str], None]) -> Path | None:
+    """What holds connections beside a load; None where no scenario asks for it, or no Go is here. Raises ProcessError."""
+    if "go" not in workshop.found or not any(scenario.holding for scenario in scenarios):
+        return None
+    command = [go(workshop), *UPSTREAM_BUILD, "-o", str(holder.program_file(workshop.root)), "./holder"]
+    return _built(command, workshop.root / "bench" / "upstream", holder.program_file(workshop.root), say)
+
+
+def go(workshop: Workshop) -> str:
+    """The Go that builds k6 and the upstream. Raises Refused."""
+    if "go" not in workshop.found:
+        raise Refused(f"k6 and the upstream are built with Go. {workshop.missing['go'].sentence}")
+    return workshop.found["go"].path
+
+
+def _built(command: Sequence[str], folder: Path, program: Path, say: Callable[[str], None]) -> Path:
+    say(f"{folder.name}: {' '.join(['go', *command[1:3]])}")
+    program.parent.mkdir(exist_ok=True)
+    log = program.parent / "built" / f"{folder.name}.log"
+    log.unlink(missing_ok=True)
+    with patience(lambda: f"{folder.name}: go {command[1]}", say):
+        code = run(folder.name, command, log, folder=folder)
+    if code != 0:
+        raise ProcessError(f"{folder.name} could not be built:\n{log.read_text(encoding='utf-8', errors='replace')[-2000:]}")
+    return program
+
+
+def build(workshop: Workshop, services: Sequence[str], say: Callable[[str], None]) -> tuple[dict[str, float], dict[str, str]]:
+    """Build what has changed since its last build; seconds by service, and service → why it could not be built."""
+    seconds: dict[str, float] = {}
+    failed: dict[str, str] = {}
+    for name in services:
+        service = workshop.registry.services[name]
+        stamp = workshop.root / ".tools" / "built" / name
+        took = stamp.with_name(f"{name}.seconds")
+        print_ = workshop.fingerprint(service)
+        products = _products(workshop, name)
+        if all(path.exists() for path in products) and stamp.exists() and stamp.read_text() == print_:
+            seconds[name] = 0.0
+            continue
+        stamp.parent.mkdir(parents=True, exist_ok=True)
+        stamp.unlink(missing_ok=True)
+        say(f"{name}: building what has changed ({_last_time(took)})")
+        log = workshop.root / ".tools" / "built" / f"{name}.log"
+        log.unlink(missing_ok=True)
+        try:
+            seconds[name] = round(workshop.build(name, log, say), 1)
+        except BuildError as error:
+            failed[name] = str(error)
+            continue
+        stamp.write_text(print_)
+        took.write_text(f"{seconds[name]}\n")
+    return seconds, failed
+
+
+def _last_time(took: Path) -> str:
+    try:
+        return f"the last time it took {clock(float(took.read_text()))}"
+    except (OSError, ValueError):
+        return "for the first time: some minutes, most of them to fetch libraries"
+
+
+def _products(workshop: Workshop, name: str) -> list[Path]:
+    """The files that the run commands of a service's contenders name inside its folder."""
+    service = workshop.registry.services[name]
+    runs = [c.run for c in workshop.registry.contenders.values() if c.service == name]
+    return [Path(part) for run in runs for part in workshop.fill([p for p in run if p.startswith("{folder}")], service)]
+
+
+# --- conformance -----------------------------------------------------------------------------------------------------
+
+
+class Launcher:
+    """Starts one contender with changed settings for the rules, and ends what they leave."""
+
+    def __init__(self, stage: Stage, contender: Contender) -> None:
+        self._stage = stage
+        self._contender = contender
+        self._started: list[Program] = []
+        self._lock = threading.Lock()
+        self._over = False
+
+    def __call__(self, environment: Mapping[str, str], ready: bool = True) -> Running:
+        try:
+            return self._stage.start(self._contender, environment, None if ready else "/healthz", self.begun)
+        except Died as error:
+            raise LaunchFailed(error.exit_code, error.words) from None
+        except ProcessError as error:
+            raise LaunchFailed(None, str(error)) from None
+
+    def begun(self, process: Program) -> None:
+        """It is ended with the others."""
+        with self._lock:
+            self._started.append(process)
+            over = self._over
+        if over:  # a rule in another thread was about to start it when the suite was given up
+            process.end(0)
+
+    def end_all(self, deadline_s: float = 1.0) -> None:
+        """Ends every service, also those that rules are waiting for, and every one that is started from now on."""
+        with self._lock:
+            self._over = True
+            started = list(self._started)
+        for process in started:
+            process.end(deadline_s)
+
+
+def conform(stage: Stage, contender: Contender, seen: Callable[[Outcome], None]) -> list[Outcome]:
+    """Every rule of the contract against one contender, but those that it breaks by what it stands for; `seen` gets each as it is found.
+
+    Endpoints that it does not have come first, by name; then the rules that concern the others, unless nothing can be checked without it.
+    """
+    launcher = Launcher(stage, contender)
+    try:
+        missing = _missing(stage, contender, launcher)
+        for outcome in missing:
+            seen(outcome)
+        if cannot_go_on(missing):
+            return missing
+        named = {outcome.title.split()[0] for outcome in missing}
+        there = [name for name in contender.endpoints if name not in named]
+        bed = Bed(launcher, stage.database, stage.upstream_url, contender.id, POOL_SIZE, contender.workers(stage.workers), there)
+        return [*missing, *check(bed, seen, but=contender.breaks, give_up=lambda: launcher.end_all(0))]
+    finally:
+        launcher.end_all()
+
+
+def _missing(stage: Stage, contender: Contender, launcher: Launcher) -> list[Outcome]:
+    """The endpoints that a service which is started once does not have; that it does not start or answer at all where that is so."""
+    port = free_port()
+    process = stage.program(contender, stage.settings(contender, port), port)
+    launcher.begun(process)
+
+    def ended() -> str | None:
+        code = process.exit_code
+        return None if code is None else f"it ended with {code} as soon as it was started: {process.last_words()}"
+
+    url = f"http://127.0.0.1:{port}"
+    try:
+        wait_for_any_answer(url, ended)
+        return absent(url, contender.endpoints)
+    except NoAnswer as error:
+        return [Outcome("C1", "/healthz is missing", False, str(error))]
+    finally:
+        process.end(2)
+
+
+class PassedBefore:
+    """Remembers which build of a contender passed on which kind of database: a pass need not be shown twice."""
+
+    def __init__(self, workshop: Workshop, stage: Stage) -> None:
+        self._file = workshop.root / ".tools" / "conformance.json"
+        self._workshop = workshop
+        self._stage = stage
+        try:
+            self._known: dict[str, str] = json.loads(self._file.read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            self._known = {}
+
+    def _hash(self, contender: Contender) -> str:
+        root = self._workshop.root
+        digest = hashlib.sha256(self._workshop.fingerprint(self._workshop.registry.services[contender.service]).encode())
+        digest.update(contender.model_dump_json().encode())
+        digest.update(" ".join(self._workshop.found[tool].version for tool in contender.tools).encode())
+        digest.update((root / "CONTRACT.md").read_bytes())
+        for file in sorted((root / "bench/src/nsb/conform").glob("*.py")):
+            digest.update(file.read_bytes())
+        digest.update(self._stage.build_of(contender).encode())
+        database = self._stage.database
+        digest.update(f"{database.kind} {database.version} {self._stage.workers}".encode())
+        return digest.hexdigest()
+
+    def _name(self, contender: Contender) -> str:
+        """A pass as a process says nothing of the container."""
+        return f"{contender.id} {self._stage.database.kind}" + ("" if self._stage.runner == "native" else f" {self._stage.runner}")
+
+    def knows(self, contender: Contender) -> bool:
+        return self._known.get(self._name(contender)) == self._hash(contender)
+
+    def add(self, contender: Contender) -> None:
+        self._known[self._name(contender)] = self._hash(contender)
+        self._file.parent.mkdir(exist_ok=True)
+        self._file.write_text(json.dumps(self._known, indent=1), encoding="utf-8")
+
+
+def connections_of(contenders: int) -> int:
+    """What the database must hold. Raises Refused where this machine does not allow so many files."""
+    files = host.raise_limits()
+    connections = contenders * (POOL_SIZE + 50) + 100
+    if files < 2 * connections:
+        raise Refused(
+            f"{files} open files are allowed, {2 * connections} are needed for {contenders} contenders: raise the limit (ulimit -Hn)"
+        )
+    return connections
+
+
+# --- the stage -------------------------------------------------------------------------------------------------------
+
+
+@contextlib.contextmanager
+def stage(
+    workshop: Workshop,
+    profile: Profile,
+    workers: int,
+    contenders: int,
+    folder: Path,
+    database_url: str | None,
+    say: Callable[[str], None],
+) -> Iterator[Stage]:
+    """Database and upstream for the length of the block. Raises Refused, ProcessError, DatabaseError."""
+    connections = connections_of(contenders)
+    place = host.placement(profile)
+    program = upstream_program(workshop, say)
+    own_cores = os.sched_getaffinity(0)
+    cache = workshop.root / ".tools" / "database"
+    stack = contextlib.ExitStack()
+    try:
+        server = provide(database_url, folder / "database", cache, connections, say)
+        stack.callback(server.close)
+        if server.pid is not None:
+            pin(server.pid, place.database)
+        upstream, url = stack.enter_context(native.upstream(program, place.upstream, folder / "logs"))
+        stack.callback(os.sched_setaffinity, 0, own_cores)
+        os.sched_setaffinity(0, place.generator)  # the harness is no guest on the service's core
+        yield Stage(workshop, place, workers, server, upstream, url, folder / "logs")
+    finally:
+        with undisturbed():
+            stack.close()
+
+
+# --- a run -----------------------------------------------------------------------------------------------------------
+
+
+def arrange(asked: str, contenders: Sequence[Contender], workers: int, say: Callable[[str], None]) -> tuple[Order, str]:
+    """The order of the cells by the memory there is now, and why it is not the usual one (plan.order_for).
+
+    Raises Refused where not even one contender at a time fits.
+    """
+    try:
+        order, why = order_for(asked, contenders, workers, host.memory_available_mib())
+    except ValueError as error:
+        raise Refused(str(error)) from None
+    if why:
+        say(why)
+    return order, why
+
+
+def measure(
+    plan: Plan,
+    on: Stage,
+    journal: Journal,
+    k6_program: Path,
+    facts: dict[str, Any],
+    already: Sequence[Cell],
+    progress: Progress,
+    judged: Judge,
+) -> float:
+    """Every planned cell that is not there yet, appended to the journal as it ends; returns the time that second attempts took (s).
+
+    Raises DatabaseError or ProcessError where database, upstream or k6 have gone: the cell under way is not recorded.
+    """
+    retries_s = 0.0
+    todo = missing(plan, already)
+    runner = native.Runner(plan, on, journal, k6_program, holder_program(on.workshop, plan.scenarios, progress.say))
+    try:
+        for round_, group in plan.all_groups:
+            slots = [(slot, attempt) for slot, attempt in todo if slot.round == round_ and slot.contender.id in group]
+            if not slots:
+                continue
+            progress.say(f"round {round_} of {plan.rounds}: fresh processes, warmed equally")
+            runner.start_group(group, round_, progress.say)
+            must_be_fair(runner, plan, on, journal, facts)
+            progress.started(group)
+            if not facts.get("runtimes", {}).keys() >= set(group):
+                facts["runtimes"] = {**runner.runtimes(), **facts.get("runtimes", {})}
+                journal.facts(facts)
+            for slot, attempt in slots:
+                stop_if_asked()
+                progress.cell(slot, None)
+                cell = _journaled(runner, slot, attempt, journal, judged)
+                if cell.status in ("invalid", "failed"):
+                    began = time.monotonic()
+                    cell = _journaled(runner, slot, attempt + 1, journal, judged)
+                    retries_s += time.monotonic() - began
+                progress.cell(slot, cell.slim())
+            progress.say(f"round {round_} of {plan.rounds}: stopping")
+            for name, code in runner.end_group().items():
+                if code not in (0, 128 + signal.SIGTERM):
+                    progress.say(f"{name} ended with {code} when it was stopped (C41)")
+    except DatabaseError:
+        runner.must_stand()  # says better why, where the server itself has ended
+        raise
+    finally:
+        with undisturbed():
+            runner.close()
+    return retries_s
+
+
+def _journaled(runner: native.Runner, slot: Slot, attempt: int, journal: Journal, judged: Judge) -> Cell:
+    """One cell, measured, judged and on the disk. Raises where what every cell needs has gone: it is not recorded then."""
+    record = runner.measure(slot, attempt)
+    cell = judged(record)
+    if cell.status in ("invalid", "failed"):
+        runner.must_stand()
+    journal.append(record)
+    return cell
+
+
+def must_be_fair(runner: native.Runner, plan: Plan, on: Stage, journal: Journal, facts: dict[str, Any]) -> None:
+    """Keeps in run.json what the contenders of a round have in effect, and has the runner hold every later start against it.
+
+    Raises Refused where they are not set alike, or, after --resume, not as they were before.
+    """
+    found = runner.manifests()
+    known = Fairness.model_validate(facts["fairness"]) if "fairness" in facts else None
+    if known is None or fairness.asymmetries(known.contenders, known.granted):  # that sitting was refused before its first cell
+        known = Fairness(
+            granted=manifest.granted(on), statements={s.id: s.statements for s in plan.scenarios if s.statements}, contenders={}
+        )
+        unlike = fairness.asymmetries(found, known.granted)
+    else:
+        unlike = [each for name, now in found.items() for each in fairness.unlike(known, name, now)]
+    seen = {**found, **known.contenders}
+    fair = known.model_copy(update={"contenders": {c.id: seen[c.id] for c in plan.contenders if c.id in seen}})
+    runner.unlike = lambda name, now: [each.sentence for each in fairness.unlike(fair, name, now)]
+    facts["fairness"] = fair.model_dump(mode="json")
+    journal.facts(facts)
+    if unlike:
+        raise Refused(fairness.refusal(unlike))
+
+
+def run_facts(plan: Plan, on: Stage, k6_program: Path, builds: Mapping[str, float], announced_s: float) -> dict[str, Any]:
+    """run.json: what the run stands on, asked from the machine and the running programs."""
+    return {
+        "schema": SCHEMA,
+        "started_at": datetime.now(UTC).isoformat(timespec="seconds"),
+        "plan": {
+            "tier": plan.tier_name,
+            "profile": plan.profile,
+            "workers": plan.workers,
+            "rounds": plan.rounds,
+            "seed": plan.seed,
+            "contenders": [c.id for c in plan.contenders],
+            "controls": plan.controls,
+            "scenarios": [s.id for s in plan.scenarios],
+            "rows": [list(row) for row in plan.rows],
+            "order": plan.order,
+            "order_why": plan.order_why,
+            "asked": {s.id: [c.id for c in plan.contenders if plan.asks(c, s)] for s in plan.scenarios},
+            "articles": list(plan.articles),
+            "heaps_mib": {s.id: s.heap_mib for s in plan.scenarios if s.heap_mib is not None},
+            "loads": {s.id: s.end for s in plan.scenarios if isinstance(s, FixedWork)},
+            "headlines": {s.id: s.headline for s in plan.scenarios},
+            "models": {s.id: s.model for s in plan.scenarios},
+            "rates": {s.id: s.rate_for(plan.workers) for s in plan.scenarios},
+            "vus": {s.id: s.vus for s in plan.scenarios},
+            "holds_ms": {s.id: s.hold_ms for s in plan.scenarios},
+            "windows_s": {s.id: plan.timing(s).window_s for s in plan.scenarios},
+            "announced_s": round(announced_s),
+        },
+        **standing(plan, on.workshop, on.runner),
+        "database": {"kind": on.database.kind, "version": on.database.version, "private": on.database.pid is not None},
+        "k6": k6.version(k6_program),
+        "tools": {name: found.version for name, found in sorted(on.workshop.found.items())},
+        "build_s": dict(builds),
+    }
+
+
+def standing(plan: Plan, workshop: Workshop, runner: str = "native") -> dict[str, Any]:
+    """The part of run.json that is known before anything is built: what every sitting of a run must find the same."""
+    return {
+        "runner": runner,
+        "host": host.facts(workshop.root),
+        "placement": host.placement(plan.profile).as_facts(),
+        "configuration": configuration(plan, workshop, runner),
+    }
+
+
+def tools_used(plan: Plan, workshop: Workshop) -> dict[str, str]:
+    """Tool → version, of those that the plan's contenders are built and run with, and k6 and the upstream built."""
+    used = {"go", *(tool for contender in plan.contenders for tool in workshop.needs(contender))}
+    return {name: found.version for name, found in sorted(workshop.found.items()) if name in used}
+
+
+def configuration(plan: Plan, workshop: Workshop, runner: str = "native") -> dict[str, str]:
+    """What a run measures with, and its hash: where files were changed after the commit, the commit alone does not tell.
+
+    Entries of the two .toml files, the sources of services, and the harness itself. Raises BuildError without git.
+    """
+    services = {c.service: workshop.registry.services[c.service] for c in plan.contenders}
+    found = entries(plan, services)
+    folders = {**{f"sources of {s.folder}/": [s.folder, *s.sources] for s in services.values()}, "harness": list(HARNESS)}
+    if runner == "compose":
+        folders["compose.yaml"] = ["compose.yaml"]
+    for name, parts in folders.items():
+        files = [file for part in parts for file in sources(workshop.root, part)]
+        found[name] = digest({file: hashlib.sha256((workshop.root / file).read_bytes()).hexdigest() for file in files})
+    return found
+
+
+def seed_from_clock() -> int:
+    return int.from_bytes(os.urandom(3))
