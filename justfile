@@ -87,6 +87,11 @@ test *arguments:
     @bench/nsb --dev pytest --version >/dev/null
     @bench/nsb test "$@"
 
+# A new contender after one that is there: just new bun --like node
+[group('develop')]
+new *arguments:
+    @bench/nsb new "$@"
+
 # Write the schemas of the outputs into bench/schema/ (not committed)
 [group('develop')]
 schema:

@@ -337,6 +337,17 @@ def show(part: Annotated[str, typer.Argument(help="main, settings, routes, waiti
     sources.show(part)
 
 
+@app.command("new", rich_help_panel=DEVELOP)
+def new(
+    name: Annotated[str, typer.Argument(help="the new contender's id, which is also its folder")],
+    like: Annotated[str, typer.Option(help="the contender that it is made after")],
+) -> None:
+    """A new contender after one that is there: its folder, its entry, and what to do next."""
+    from nsb.verbs import scaffold
+
+    scaffold.new(name, like)
+
+
 @app.command("schema", rich_help_panel=DEVELOP)
 def schema() -> None:
     """The documented columns and fields of every output, into bench/schema/ (ignored by git: they follow from the models)."""
