@@ -105,4 +105,4 @@ def _short_run(nsb: Sequence[str], root: Path, registry: Registry) -> str | None
     """The whole chain once: the measured numbers are not judged here, that every cell has one is (exit 0)."""
     contenders = ",".join(_checked(registry))
     scenarios = ",".join(s.id for s in registry.scenarios.values() if s.check)
-    return _command([*nsb, "bench-all", "--tier", "smoke", "--contenders", contenders, "--scenarios", scenarios], root)
+    return _command([*nsb, "bench-all", "--tier", "smoke", "--contenders", contenders, "--scenarios", scenarios, "--wait"], root)
