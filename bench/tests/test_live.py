@@ -16,6 +16,8 @@ from pathlib import Path
 import psutil
 import pytest
 
+from nsb.session.runs import read_run
+
 BENCH = Path(__file__).resolve().parents[1]
 CONTENDER = "go"
 SCENARIOS = ["hello-rate", "book-read-rate", "compute-rate", "book-write-rate"]
@@ -52,8 +54,7 @@ def measured(folder: Path) -> list[str]:
 
 
 def counted(folder: Path) -> list[str]:
-    cells = [json.loads(line) for line in (folder / "cells.jsonl").read_text().splitlines()]
-    return [cell["scenario"] for cell in cells if cell["status"] in ("valid", "censored")]
+    return [cell.scenario for cell in read_run(folder)[1] if cell.counts]
 
 
 def kill_the_database(_: subprocess.Popen[str], family: list[psutil.Process]) -> None:

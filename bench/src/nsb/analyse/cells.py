@@ -11,10 +11,12 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
+from nsb.analyse import duet
 from nsb.analyse.growth import climb
 from nsb.analyse.starts import cold
 from nsb.analyse.validity import Judgement, Observation, judge
 from nsb.records.cells import CELLS_SCHEMA, Observed, Record, Served
+from nsb.records.duet import Duet
 from nsb.registry.model import P99_REQUESTS, SCHEMA, Cell, Half, Latency, SteadyWindow, refuse_schema
 from nsb.registry.plan import cut_short
 
@@ -83,10 +85,45 @@ def judged(record: Record) -> Cell:
         "model": record.model,
         "started_at": record.started_at,
     }
+    if record.duet is not None:
+        return _cost(common, record.wall_s, record.duet)
     if record.observed is None:
         return Cell(**common, status="unsupported" if record.outcome == "unsupported" else "failed", reasons=[record.why or ""])
     o = observation(record)
     return _measured(common, record, record.observed, o, judge(o))
+
+
+def _cost(common: dict[str, Any], wall_s: float, seen: Duet) -> Cell:
+    """The cell of a cost row, its cost as it was in this cell: `duet.anchored` makes it that of the round."""
+    found, checks = duet.figure(seen), duet.checks(seen)
+    invalid = [check for check in checks if check.outcome == "invalid"]
+    common |= {
+        "status": "invalid" if invalid or found is None else "valid",
+        "reasons": [f"{check.id} {check.sentence}" for check in invalid],
+        "doubts": [f"{check.id} {check.sentence}" for check in checks if check.outcome == "doubt"],
+        "limit": "cpu",
+        "wall_s": wall_s,
+        "window_s": round(seen.closes_s - seen.opens_s, 3),
+        "vus": seen.connections,
+        "requests": seen.own.answers,
+        "cpu_s": seen.cpu_s,
+        "checks": checks,
+    }
+    if found is None:
+        return Cell(**common)
+    own = seen.own.series.between(seen.opens_s, seen.closes_s)
+    middle = len(own.at_s) // 2
+    edges = [(0, middle), (middle, len(own.at_s) - 1)]
+    return Cell(
+        **common,
+        cost=found,
+        cpu_us_per_request={"service": found.own_us},
+        throughput_rps=round(1e6 / found.own_us, 3),
+        halves=[
+            Half(requests=own.answers[b] - own.answers[a], p50_ms=None, service_cpu_s=round(own.service_cpu_s[b] - own.service_cpu_s[a], 6))
+            for a, b in edges
+        ],
+    )
 
 
 def _measured(common: dict[str, Any], record: Record, seen: Observed, o: Observation, judgement: Judgement) -> Cell:
@@ -167,7 +204,7 @@ def read_cells(lines: Iterable[bytes]) -> list[Cell]:
 
     Raises ValueError for a line that is no record, or one of another schema.
     """
-    return [_read(f"cells.jsonl, line {number},", text).slim() for number, text in enumerate(lines, 1)]
+    return duet.anchored(_read(f"cells.jsonl, line {number},", text).slim() for number, text in enumerate(lines, 1))
 
 
 def _read(where: str, text: bytes) -> Cell:

@@ -15,7 +15,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import httpx
 
@@ -34,6 +34,7 @@ from nsb.records.summary import Load, SummaryError, answered, load_summary
 from nsb.registry.model import (
     EXTRAS,
     Contender,
+    FullCore,
     HeldConnections,
     Reading,
     Scenario,
@@ -42,6 +43,9 @@ from nsb.registry.model import (
 )
 from nsb.registry.placement import Placement
 from nsb.registry.plan import Plan, Slot, needs_fresh
+
+if TYPE_CHECKING:
+    from nsb.measure.duet import Ground
 
 PORTS_TRIED = 3
 """Another program may take a port between our look and the service's bind."""
@@ -444,13 +448,18 @@ class Runner:
         journal: Journal,
         k6_program: Path,
         holder_program: Path | None = None,
+        ground: Ground | None = None,
     ) -> None:
-        """`holder_program`: holds connections beside a load; None where no scenario asks for it, or nothing builds it."""
+        """`holder_program`: holds connections beside a load; None where no scenario asks for it, or nothing builds it.
+
+        `ground`: what cost cells stand on; None likewise. It ends with this runner.
+        """
         self.plan = plan
         self.stage = stage
         self.journal = journal
         self._k6 = k6_program
         self._holder = holder_program
+        self._ground = ground
         self._running: dict[str, Running] = {}
         self._out: dict[str, str] = {}
         """Contender id → why it cannot run in this round: nobody waits for its start again before the next."""
@@ -544,6 +553,8 @@ class Runner:
         for running in self._running.values():
             running.process.end(max(0.0, until - time.monotonic()))
         self._running.clear()
+        if self._ground is not None:
+            self._ground.close()
 
     def _generate(self, data: Mapping[str, object], name: str) -> Process:
         log = self.journal.folder / "logs" / f"k6-{name}.log"
@@ -576,6 +587,9 @@ class Runner:
         except (OSError, ValueError, SummaryError) as error:
             raise Died(f"k6 does not say how {running.contender.id} was warmed", None, str(error)) from None
         running.warmed = seen["warm_requests"]
+        if self._ground is not None:
+            rows = [scenario for scenario in self.plan.asked_of(running.contender) if scenario.paired]
+            seen["steady"] = {each.id: self._ground.warm(running, each) for each in rows}
         running.process.pin(self.stage.placement.service)
 
     def _drain(self, running: Running, deadline_s: float) -> bool:
@@ -645,11 +659,48 @@ class Runner:
                 self._out[slot.contender.id] = str(error)
                 return self._unmeasured(slot, attempt, "failed", str(error))
         try:
-            return self._measure(slot, running, attempt)
+            return self._cost(slot, running, attempt) if isinstance(slot.scenario, FullCore) else self._measure(slot, running, attempt)
         finally:
             running.process.freeze()
             if slot.scenario.spends(slot.contender):
                 self._end(slot.contender.id, 10 if not slot.scenario.holding else 0)
+
+    def _cost(self, slot: Slot, running: Running, attempt: int) -> Record:
+        """A cost cell: with the reference, where that is another contender and runs in this round."""
+        began, started_at = time.monotonic(), datetime.now(UTC).isoformat(timespec="seconds")
+        if self._ground is None:
+            return self._unmeasured(slot, attempt, "unsupported", "the generator is built with Go, which is not here")
+        assert isinstance(slot.scenario, FullCore)
+        partner = self._running.get(self.plan.reference) if slot.contender.id != self.plan.reference else None
+        if partner is not None and partner.process.exit_code is not None:
+            return self._unmeasured(slot, attempt, "failed", f"the reference, {self.plan.reference}, has ended")
+        both = [running, *([partner] if partner is not None else [])]
+        try:
+            for each in both:
+                each.used = True
+                each.process.thaw()
+            seen = self._ground.measure(slot.scenario, self.plan.timing(slot.scenario), running, partner)
+        except ProcessError as error:
+            return self._unmeasured(slot, attempt, "failed", _in_one_line(str(error)))
+        finally:
+            if partner is not None:
+                partner.process.freeze()
+        for each in both:
+            if each.process.exit_code is not None:
+                why = f"{each.contender.id} ended with {each.process.exit_code}: {each.process.last_words()}"
+                return self._unmeasured(slot, attempt, "failed", _in_one_line(why))
+        return Record(
+            round=slot.round,
+            attempt=attempt,
+            contender=slot.contender.id,
+            scenario=slot.scenario.id,
+            profile=self.plan.profile,
+            model=slot.scenario.model,
+            started_at=started_at,
+            wall_s=round(time.monotonic() - began, 3),
+            outcome="measured",
+            duet=seen,
+        )
 
     def _measure(self, slot: Slot, running: Running, attempt: int) -> Record:
         began, started_at = time.monotonic(), datetime.now(UTC).isoformat(timespec="seconds")

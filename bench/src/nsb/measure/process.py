@@ -371,6 +371,30 @@ def cpu_s(pids: Sequence[int]) -> float:
     return total
 
 
+def waited_s(pids: Sequence[int]) -> float | None:
+    """How long all their threads together were ready to run and had no core (schedstat, second field; s). None where it is not told.
+
+    Threads that have ended are not in it.
+    """
+    total = 0
+    for pid in pids:
+        try:
+            threads = list(Path(f"/proc/{pid}/task").iterdir())
+        except OSError:
+            continue
+        for thread in threads:
+            try:
+                total += int((thread / "schedstat").read_text().split()[1])
+            except ProcessLookupError:
+                continue
+            except FileNotFoundError:
+                if thread.exists():  # a kernel without it, and not a thread that has ended
+                    return None
+            except (OSError, IndexError, ValueError):
+                return None
+    return total / 1e9
+
+
 @dataclass(frozen=True)
 class Footprint:
     """Memory (MiB) and threads of a role at one time."""

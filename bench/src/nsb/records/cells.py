@@ -10,6 +10,7 @@ from typing import Literal
 
 from pydantic import ConfigDict, Field, model_validator
 
+from nsb.records.duet import Duet
 from nsb.records.summary import Load
 from nsb.registry.model import Frozen, Model, Profile, Reading
 
@@ -199,12 +200,15 @@ class Record(Frozen):
     why: str | None = None
     """Why nothing was measured, in one sentence."""
     observed: Observed | None = None
+    duet: Duet | None = None
+    """Of a cost cell, in the place of `observed`."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True, populate_by_name=True)
 
     @model_validator(mode="after")
     def _measured_or_why(self) -> Record:
-        if (self.outcome == "measured") != (self.observed is not None) or (self.outcome == "measured") == (self.why is not None):
+        seen = (self.observed is not None) + (self.duet is not None)
+        if seen != (self.outcome == "measured") or (self.outcome == "measured") == (self.why is not None):
             raise ValueError("a record has what was observed, or why nothing was")
         return self
 

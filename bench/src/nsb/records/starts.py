@@ -39,6 +39,8 @@ class Start(Frozen):
     warm_requests: int | None = None
     """How many requests of the warm-up were answered as they must be; null in runs that warmed by the clock."""
     warm_up: list[Sample] = Field(default_factory=list)
+    steady: dict[str, list[float]] = Field(default_factory=dict)
+    """Cost scenario → CPU µs per request of each burst at full load after the warm-up, until it fell no longer."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True, populate_by_name=True)
 

@@ -285,8 +285,8 @@ def _misfits(rule: Rule, scenario: Scenario) -> Iterator[str]:
         yield f"throughput needs a closed scenario without levels: in {scenario.id} the load decides it"
     if metric in ("p50", "p90", "p99") and scenario.steps and not scenario.holding:
         yield f"latency is that of one load, and {scenario.id} has levels"
-    if metric == "cpu" and scenario.model == "closed":
-        yield f"CPU per request is compared at equal rates only, and {scenario.id} has no rate"
+    if metric == "cpu" and scenario.model == "closed" and not scenario.paired:
+        yield f"CPU per request is compared at equal rates or on a full core, and {scenario.id} has no rate"
     if isinstance(rule, CapRule) and scenario.hold_ms == 0:
         yield f"a cap is servers ÷ hold, and {scenario.id} holds nothing"
     if isinstance(rule, CapRule) and rule.cap == "pool" and scenario.holds != "pool":

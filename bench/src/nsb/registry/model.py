@@ -319,6 +319,8 @@ class Scenario(Frozen):
 
     holding: ClassVar[bool] = False
     """Whether its levels are connections that are held beside the load."""
+    paired: ClassVar[bool] = False
+    """Whether a contender is measured together with the reference, on one core."""
     ends: ClassVar[bool] = False
     """Whether the load ends by itself and is measured as a whole, from its first request to its last answer."""
 
@@ -684,8 +686,29 @@ class FixedWork(_Closed):
         return Timing(boot_s=boot, spread_s=0.0, settle_s=0.0, window_s=window, drain_s=0.0, ends=True)
 
 
-AnyScenario = Annotated[OpenRate | ClosedUsers | MemoryLadder | HeldConnections | FixedWork | HeavyMix, Field(discriminator="shape")]
-SHAPES = ("rate", "users", "ladder", "held", "fixed-work", "mix")
+class FullCore(_Closed):
+    """What a request costs on a core that never idles: a contender and the reference at once, each with users enough to fill its share."""
+
+    shape: Literal["cost"]
+    vus: int = Field(gt=0)
+    """Connections of each of the two generators, one request at a time on each."""
+    competitors: int = Field(ge=0)
+    """Programs that compute beside the two on each core, so that a service that waits for the database never leaves it idle."""
+    paired: ClassVar[bool] = True
+
+    @property
+    def headline(self) -> Headline:
+        return "cpu"
+
+    def timing(self, tier: Tier) -> Timing:
+        """No k6, so no boot of k6."""
+        return Timing(boot_s=COST_BOOT_S, spread_s=0.0, settle_s=tier.cost_settle_s, window_s=tier.cost_window_s, drain_s=0.0)
+
+
+AnyScenario = Annotated[
+    OpenRate | ClosedUsers | MemoryLadder | HeldConnections | FixedWork | HeavyMix | FullCore, Field(discriminator="shape")
+]
+SHAPES = ("rate", "users", "ladder", "held", "fixed-work", "mix", "cost")
 _ANY: TypeAdapter[Scenario] = TypeAdapter(AnyScenario)
 
 
@@ -716,6 +739,10 @@ class Tier(Frozen):
     """The warm-up ends by then (s), also where not all is answered."""
     settle_s: float = Field(ge=0)
     window_s: float = Field(gt=0)
+    cost_settle_s: float = Field(default=0.5, gt=0)
+    """Of a cost cell: from the generators' start to the window (s)."""
+    cost_window_s: float = Field(default=3.0, gt=0)
+    """Of a cost cell (s)."""
     window_holds: int = Field(gt=0)
     """The window is at least this many holds long, and a whole even number of them."""
 
@@ -761,6 +788,8 @@ class Timing(Frozen):
         return self.boot_s + self.spread_s + self.settle_s + self.window_s + self.drain_s + OVERHEAD_S
 
 
+COST_BOOT_S = 0.3
+"""Of a cost cell: two looks of the witness, and the start of the generators (s)."""
 OVERHEAD_S = 0.5
 """Reset, read-outs and the record around one cell (s)."""
 LEVEL_SPREAD = 0.5
@@ -870,6 +899,24 @@ _NOT_TOLD: set[str] = set()
 """Which fields a slim cell was made from: one set for all of them, else it would be a quarter of each."""
 
 
+class CostFigure(Frozen):
+    """What one cost cell says by itself (analyse/duet.py)."""
+
+    own_us: float
+    """CPU µs per request of the contender."""
+    partner: str | None
+    """Whom it shared the core with; None: competitors alone."""
+    partner_us: float | None
+    """CPU µs per request of the partner."""
+    ratio: float | None
+    """Own ÷ partner, window by window."""
+    halves: float
+    """The second half of the window ÷ the first: of the ratio, or of the cost where there is no partner."""
+    windows: int
+    speed: float | None
+    """Steps of the witness over memory, per µs: the mean of before and after; None: it did not look."""
+
+
 class Cell(Frozen):
     """One contender under one scenario in one round, judged. Runs until November 2026 have it as a line of cells.jsonl (schema 1)."""
 
@@ -915,6 +962,8 @@ class Cell(Frozen):
     """The k6 summary this came from, relative to the run's folder."""
     second: SecondFigure | None = None
     """The same load by a cheaper generator, where k6 or nobody was full."""
+    cost: CostFigure | None = None
+    """Of a cost cell."""
     ladder: list[Reading] = []
     memory_slope: Slope | None = None
     whole: bool = False

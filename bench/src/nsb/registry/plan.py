@@ -19,6 +19,8 @@ WARM_HELLO_RPS, WARM_RPS, JVM_WARM_RPS, WARM_BOOT_S = 12_000, 4500, 3000, 1.5
 starts of the reference runs: within a half for most, far below for a driver that pins (20 to 30 s for 20,000 requests)."""
 JVM_COLD_S, JVM_COLD_REQUESTS = 4.0, 20_000
 """What a JVM's first requests take longer, since it compiles meanwhile (s), and how many these are."""
+BURSTS_S = 2.0
+"""The bursts at full load that warm one cost row (s): two or three of them for most."""
 CALL_SHARE = 0.12
 """What a call to the upstream adds to a request of the warm-up: 100 of them make it take thirteen times as long."""
 CONFORMANCE_S, JVM_CONFORMANCE_S = 20.0, 60.0
@@ -108,6 +110,12 @@ class Plan:
                         yield Slot(round_, by_id[name], scenario)
 
     @property
+    def reference(self) -> str:
+        """Whom the others share their core with in cost cells: the contender that contenders.toml marks `twinned`, else the first."""
+        proper = [contender for contender in self.contenders if contender.copy_of is None] or list(self.contenders)
+        return next((contender.id for contender in proper if contender.twinned), proper[0].id)
+
+    @property
     def controls(self) -> dict[str, dict[str, str]]:
         """Contenders that are compared with their original instead of having a column: id → kind (twin, plant), of, worsens (plants)."""
         return {
@@ -170,7 +178,8 @@ class Plan:
         each = [1 / WARM_HELLO_RPS if s.is_plain else (1 + CALL_SHARE * s.upstream_calls) / rate for s in self.asked_of(contender)]
         cold_s = JVM_COLD_S * min(1.0, requests / JVM_COLD_REQUESTS) if jvm else 0.0
         warm_s = cold_s + requests * statistics.fmean(each or [0.0])
-        return (JVM_START_S if jvm else START_S) + WARM_BOOT_S + min(warm_s, self.tier.warm_cap_s)
+        rows = sum(scenario.paired for scenario in self.asked_of(contender))
+        return (JVM_START_S if jvm else START_S) + WARM_BOOT_S + min(warm_s, self.tier.warm_cap_s) + rows * BURSTS_S
 
     def starts(self, contender: Contender) -> int:
         """Fresh processes in a round: besides the first for a ladder after other loads, for another heap, and after one that is spent."""

@@ -68,7 +68,7 @@ def demand_of(plan: Plan) -> Demand:
 
 def closed_vus(plan: Plan) -> int | None:
     """The users of the plan's largest closed cell of /hello; None where there is none, or in a run of one round."""
-    users = [s.vus for s in plan.scenarios if s.model == "closed" and s.path == "/hello"]
+    users = [s.vus for s in plan.scenarios if s.model == "closed" and s.path == "/hello" and not s.paired]
     return max(users) if users and plan.rounds > 1 else None
 
 

@@ -21,8 +21,9 @@ from nsb.conform.presence import absent, cannot_go_on, wait_for_any_answer
 from nsb.conform.suite import check
 from nsb.conform.wire import NoAnswer
 from nsb.errors import Refused
-from nsb.measure import holder, host, k6, manifest, native
+from nsb.measure import generator, holder, host, k6, manifest, native
 from nsb.measure.database import DatabaseError, provide
+from nsb.measure.duet import Ground
 from nsb.measure.interrupt import stop_if_asked, undisturbed
 from nsb.measure.journal import Journal
 from nsb.measure.native import Died, Running, Stage
@@ -35,7 +36,7 @@ from nsb.registry.model import POOL_SIZE, SCHEMA, Cell, Contender, FixedWork, Pr
 from nsb.registry.plan import Order, Plan, Slot, missing, order_for
 
 UPSTREAM_BUILD = ["build", "-trimpath"]
-HARNESS = ("bench/src", "bench/k6", "bench/upstream", "bench/database", "bench/requirements.lock")
+HARNESS = ("bench/src", "bench/k6", "bench/generator", "bench/upstream", "bench/database", "bench/requirements.lock")
 """What of the harness can move a number."""
 
 
@@ -71,6 +72,14 @@ def holder_program(workshop: Workshop, scenarios: Sequence[Scenario], say: Calla
         return None
     command = [go(workshop), *UPSTREAM_BUILD, "-o", str(holder.program_file(workshop.root)), "./holder"]
     return _built(command, workshop.root / "bench" / "upstream", holder.program_file(workshop.root), say)
+
+
+def generator_program(workshop: Workshop, scenarios: Sequence[Scenario], say: Callable[[str], None]) -> Path | None:
+    """What drives cost cells; None where no scenario is one, or no Go is here. Raises ProcessError."""
+    if "go" not in workshop.found or not any(scenario.paired for scenario in scenarios):
+        return None
+    program = generator.program_file(workshop.root)
+    return _built([go(workshop), *UPSTREAM_BUILD, "-o", str(program), "."], workshop.root / "bench" / "generator", program, say)
 
 
 def go(workshop: Workshop) -> str:
@@ -328,7 +337,9 @@ def measure(
     """
     retries_s = 0.0
     todo = missing(plan, already)
-    runner = native.Runner(plan, on, journal, k6_program, holder_program(on.workshop, plan.scenarios, progress.say))
+    program = generator_program(on.workshop, plan.scenarios, progress.say)
+    ground = None if program is None else Ground(on, program, journal.folder / "logs" / "generator", plan.seed)
+    runner = native.Runner(plan, on, journal, k6_program, holder_program(on.workshop, plan.scenarios, progress.say), ground)
     try:
         for round_, group in plan.all_groups:
             slots = [(slot, attempt) for slot, attempt in todo if slot.round == round_ and slot.contender.id in group]
@@ -421,6 +432,7 @@ def run_facts(plan: Plan, on: Stage, k6_program: Path, builds: Mapping[str, floa
             "models": {s.id: s.model for s in plan.scenarios},
             "rates": {s.id: s.rate_for(plan.workers) for s in plan.scenarios},
             "vus": {s.id: s.vus for s in plan.scenarios},
+            "reference": plan.reference,
             "holds_ms": {s.id: s.hold_ms for s in plan.scenarios},
             "windows_s": {s.id: plan.timing(s).window_s for s in plan.scenarios},
             "announced_s": round(announced_s),

@@ -1,0 +1,215 @@
+"""The cost of a request on a full core, from what was observed of a cost cell. Pure.
+
+Two contenders share a core, each with users enough to fill it. The scheduler changes between them every few milliseconds, so what
+slows the machine for a second falls on both, and the ratio of their CPU per request hardly feels it (Bulej et al., Duet benchmarking,
+ICPE 2020, on two cores; here on one). Symbols: c = CPU per request of one window (µs), x = ln(c of own / c of partner).
+"""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
+
+from nsb.records.duet import Driven, Duet, Series
+from nsb.registry.model import Cell, Check, CostFigure
+
+DEMAND = 0.90
+"""A service is full where it computed or waited for its core for this share of the window."""
+HALVES_DOUBT = 0.10
+"""Halves of one cell that differ by more are a doubt: its code or its heap was still changing."""
+FOREIGN_DOUBT, STEAL_DOUBT = 0.10, 0.02
+"""Shares of the machine that other programs, and the hypervisor, may use before it is a doubt."""
+COUNT_SLACK = 5
+"""Statements of the harness itself around a load."""
+LEAST_WINDOWS = 4
+
+
+def costs(series: Series) -> list[float]:
+    """CPU µs per request between each two readings; windows without an answer are left out."""
+    readings = list(zip(series.answers, series.service_cpu_s, strict=True))
+    return [(b[1] - a[1]) / (b[0] - a[0]) * 1e6 for a, b in pairwise(readings) if b[0] > a[0]]
+
+
+def whole_cost(series: Series) -> float | None:
+    """CPU µs per request over all readings; None without an answer."""
+    done = series.answers[-1] - series.answers[0] if series.answers else 0
+    return (series.service_cpu_s[-1] - series.service_cpu_s[0]) / done * 1e6 if done > 0 else None
+
+
+def centre(x: Sequence[float]) -> float:
+    """The Hodges–Lehmann estimate, the median of all pairwise means: one bad window of twelve does not move it, and it needs hardly more
+    windows than the mean does (Hollander, Wolfe and Chicken, Nonparametric Statistical Methods, 3.2). Raises ValueError for no value."""
+    return statistics.median((x[i] + x[j]) / 2 for i in range(len(x)) for j in range(i, len(x)))
+
+
+def log_cost(series: Series) -> float:
+    """ln of the cost of one service: the centre of its windows. Raises ValueError where nothing was answered."""
+    return centre([math.log(cost) for cost in costs(series) if cost > 0])
+
+
+def log_ratio(own: Series, partner: Series) -> float:
+    """x of a duet: the centre of its windows, each of both services at the same time. Raises ValueError where nothing was answered."""
+    return centre([math.log(a / b) for a, b in zip(costs(own), costs(partner), strict=False) if a > 0 and b > 0])
+
+
+def figure(duet: Duet) -> CostFigure | None:
+    """What a cell alone says; None where too little was answered."""
+    own = duet.own.series.between(duet.opens_s, duet.closes_s)
+    partner = duet.partner.series.between(duet.opens_s, duet.closes_s) if duet.partner is not None else None
+    if min(len(costs(own)), len(costs(partner)) if partner is not None else LEAST_WINDOWS) < LEAST_WINDOWS:
+        return None
+    return CostFigure(
+        own_us=round(math.exp(log_cost(own)), 4),
+        partner=duet.partner.contender if duet.partner is not None else None,
+        partner_us=None if partner is None else round(math.exp(log_cost(partner)), 4),
+        ratio=None if partner is None else round(math.exp(log_ratio(own, partner)), 5),
+        halves=round(_halves(own, partner), 5),
+        windows=len(costs(own)),
+        speed=None if not duet.speeds else round(statistics.fmean(each.memory_steps_per_us for each in duet.speeds), 1),
+    )
+
+
+def _halves(own: Series, partner: Series | None) -> float:
+    """The second half of the cell ÷ the first: of the ratio, or of the cost of a service that was alone."""
+
+    def of(half: slice) -> float:
+        alone = log_cost(_part(own, half))
+        return alone if partner is None else log_ratio(_part(own, half), _part(partner, half))
+
+    middle = len(own.at_s) // 2
+    return math.exp(of(slice(middle, None)) - of(slice(0, middle + 1)))
+
+
+def _part(series: Series, half: slice) -> Series:
+    return Series(**{name: column[half] for name, column in series.model_dump().items()})
+
+
+def demand(driven: Driven, duet: Duet) -> float | None:
+    """Share of the window in which a service computed or waited for a core, of all its cores; None where its waiting cannot be read."""
+    if driven.waited_s is None:
+        return None
+    window = driven.series.between(duet.opens_s, duet.closes_s)
+    used = window.service_cpu_s[-1] - window.service_cpu_s[0] if window.service_cpu_s else 0.0
+    return (used + driven.waited_s) / (duet.closes_s - duet.opens_s) / duet.service_cores
+
+
+def checks(duet: Duet) -> list[Check]:
+    """V1, V5 to V9 of a cost cell. What was counted over the whole load is exact: one request too many or too few is a wrong answer."""
+    both = [duet.own, *([duet.partner] if duet.partner is not None else [])]
+    return [
+        _answers(both),
+        _counted(both),
+        _effects(duet, sum(each.answers for each in both)),
+        _connections(both, duet.connections),
+        _full(both, duet),
+        _noise(duet),
+        _steady(duet),
+    ]
+
+
+def _check(id_: str, sentences: Iterable[str], bad: bool, **inputs: float | int | str | None) -> Check:
+    said = "; ".join(sentence for sentence in sentences if sentence)
+    return Check(id=id_, outcome="ok" if not said else "invalid" if bad else "doubt", sentence=said, inputs=inputs)
+
+
+def _answers(both: Sequence[Driven]) -> Check:
+    """V1: no answer was wrong, and there were answers."""
+    wrong = [f"{each.contender}: {each.wrong}" if each.wrong else "" for each in both]
+    none = [f"{each.contender} answered nothing" for each in both if not each.answers and not each.wrong]
+    return _check("V1", [*wrong, *none], bad=True, answers=both[0].answers)
+
+
+def _counted(both: Sequence[Driven]) -> Check:
+    """V5: service and generator counted the same requests."""
+    apart = [
+        f"{each.contender} counted {each.counted} requests, the generator {each.answers} answers"
+        for each in both
+        if not each.wrong and each.counted is not None and each.counted != each.answers
+    ]
+    unknown = [f"{each.contender} did not say how many requests it counted (/stats)" for each in both if each.counted is None]
+    return _check("V5", [*apart, *unknown], bad=True, counted=both[0].counted)
+
+
+def _effects(duet: Duet, answers: int) -> Check:
+    """V9: the database executed, and holds, and the upstream answered what so many requests must cause."""
+    sentences = []
+    if duet.executed is not None and abs(duet.executed - duet.statements * answers) > COUNT_SLACK:
+        sentences.append(f"the database executed {duet.executed} statements for {answers} requests of {duet.statements}")
+    if duet.inserted is not None and duet.inserted != answers:
+        sentences.append(f"the database has {duet.inserted} new rows for {answers} inserts")
+    if duet.called is not None and duet.called != duet.calls * answers:
+        sentences.append(f"the upstream answered {duet.called} calls for {answers} requests of {duet.calls}")
+    return _check("V9", sentences, bad=True, executed=duet.executed, inserted=duet.inserted, called=duet.called, answers=answers)
+
+
+def _connections(both: Sequence[Driven], wanted: int) -> Check:
+    """V9: connections stay open; a service that closes them makes its clients pay."""
+    closed = [f"{each.contender} closed {each.opened - wanted} connections" for each in both if each.opened > wanted]
+    return _check("V9", closed, bad=False, opened=both[0].opened)
+
+
+def _full(both: Sequence[Driven], duet: Duet) -> Check:
+    """V6: each service always had work: else it pays for being woken, and a full core may cost less."""
+    found = {each.contender: demand(each, duet) for each in both}
+    slack = [
+        f"{name} had work for {share:.0%} of the time: on a full core a request may cost less"
+        for name, share in found.items()
+        if share is not None and share < DEMAND
+    ]
+    unread = [f"how long {name} waited for its core cannot be read" for name, share in found.items() if share is None]
+    shares = {"own_share": found[both[0].contender], "partner_share": found[both[-1].contender]}
+    return _check("V6", [*slack, *unread], bad=False, **{name: None if v is None else round(v, 4) for name, v in shares.items()})
+
+
+def _noise(duet: Duet) -> Check:
+    """V7: other programs, and the hypervisor."""
+    whole = (duet.closes_s - duet.opens_s) * duet.cores
+    foreign, steal = duet.foreign_s / whole, duet.steal_s / whole
+    sentences = [
+        f"other programs used {foreign:.0%} of the machine" if foreign > FOREIGN_DOUBT else "",
+        f"the hypervisor took {steal:.0%} of the machine" if steal > STEAL_DOUBT else "",
+    ]
+    return _check("V7", sentences, bad=False, foreign=round(foreign, 4), steal=round(steal, 4))
+
+
+def _steady(duet: Duet) -> Check:
+    """V8: both halves of the cell say the same."""
+    found = figure(duet)
+    if found is None:
+        return _check("V8", ["fewer than four windows had an answer"], bad=True)
+    moved = abs(math.log(found.halves)) > math.log1p(HALVES_DOUBT)
+    return _check(
+        "V8", [f"the second half differs from the first by {found.halves - 1:+.0%}"] if moved else [], bad=False, halves=found.halves
+    )
+
+
+def anchored(cells: Iterable[Cell]) -> list[Cell]:
+    """The cells with the cost of each cost cell made absolute: its ratio × the cost of its partner in that round and scenario.
+
+    A partner's cost is the median over all cells of the round that it was in, its own included, so one bad cell does not move it. Whatever
+    it is, the ratios of contenders within a round are those of their duets. A contender that had no partner, and was none, stays as it is.
+    """
+    kept = list(cells)
+    anchors: dict[tuple[int, str, str], list[float]] = {}
+    for cell in kept:
+        if cell.cost is not None and cell.counts:
+            name, cost = (cell.contender, cell.cost.own_us) if cell.cost.partner is None else (cell.cost.partner, cell.cost.partner_us)
+            anchors.setdefault((cell.round, cell.scenario, name), []).append(cost or math.nan)
+    return [_anchored(cell, anchors) for cell in kept]
+
+
+def _anchored(cell: Cell, anchors: Mapping[tuple[int, str, str], Sequence[float]]) -> Cell:
+    if cell.cost is None or not cell.counts:
+        return cell
+    anchor = statistics.median(anchors[cell.round, cell.scenario, cell.cost.partner or cell.contender])
+    cost = anchor * (1.0 if cell.cost.ratio is None else cell.cost.ratio)
+    scale = cost / cell.cost.own_us
+    return cell.model_copy(
+        update={
+            "cpu_us_per_request": {"service": round(cost, 4)},
+            "throughput_rps": round(1e6 / cost, 3),
+            "halves": [half.model_copy(update={"service_cpu_s": round(half.service_cpu_s * scale, 6)}) for half in cell.halves],
+        }
+    )

@@ -1,0 +1,208 @@
+"""Measures cost cells: one or two services on their core, each driven by a generator of its own. Effects only."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import httpx
+
+from nsb.measure import generator
+from nsb.measure.generator import Competitors, Loaded
+from nsb.measure.native import HTTP, Running, Stage, StatsReader, sleep_until
+from nsb.measure.process import ALL_CORES, Process, ProcessError, cpu_s, machine_times, waited_s
+from nsb.records.duet import Driven, Duet, Series, Speed
+from nsb.registry.model import FullCore, Scenario, Timing
+
+EVERY_S = 0.25
+"""Between two readings of a generator (s)."""
+BURST_S = 0.6
+"""One burst of the warm-up of a cost row (s); the first reading's window is left out."""
+BURSTS = 8
+FALLING = 0.95
+"""A burst that costs more than this share of the one before: the cost falls no longer."""
+STATS_S = 5.0
+"""How long a service may take for /stats when the load is over (s)."""
+
+
+@dataclass
+class Ground:
+    """What all cost cells of a run stand on: the generator, and competitors on the service's cores, which rest between cells."""
+
+    stage: Stage
+    program: Path
+    folder: Path
+    """Where orders and readings are kept while a cell is measured."""
+    seed: int
+    _competitors: dict[int, Competitors] = field(default_factory=dict)
+
+    def close(self) -> None:
+        for each in self._competitors.values():
+            each.end()
+        self._competitors.clear()
+
+    def measure(self, scenario: FullCore, timing: Timing, own: Running, partner: Running | None) -> Duet:
+        """One cost cell. These services run, and all others are stopped.
+
+        Raises ProcessError for what generator, witness or competitor does wrong.
+        """
+        return _measure(self, scenario, timing, own, partner)
+
+    def warm(self, running: Running, scenario: Scenario) -> list[float]:
+        """CPU µs per request of each burst at full load, until it falls no longer or `BURSTS` were made. Raises ProcessError."""
+        return _warm(self, running, scenario)
+
+    def competitors(self, count: int) -> Competitors:
+        if count not in self._competitors:
+            self._competitors[count] = Competitors(self.program, self.stage.placement.service, count, self.folder / "competitors.log")
+        return self._competitors[count]
+
+    def speed(self) -> Speed:
+        return generator.speed(self.program, self.stage.placement.service[0], self.folder / "witness.log")
+
+    def drive(self, running: Running, scenario: Scenario, path: str, name: str, duration_s: float) -> Process:
+        """A generator at work on a service. Raises ProcessError."""
+        what = generator.order(
+            scenario, path, running.base_url, running.process.tree(), self.seed, scenario.vus, EVERY_S, duration_s
+        )  # fmt: skip
+        return generator.start(self.program, what, self.stage.placement.generator, self.folder, name)
+
+
+def _measure(ground: Ground, scenario: FullCore, timing: Timing, own: Running, partner: Running | None) -> Duet:
+    both = [own, *([partner] if partner is not None else [])]
+    database = ground.stage.database
+    if scenario.writes:
+        database.reset_books()
+    speeds = [ground.speed()]
+    competitors = scenario.competitors + (0 if partner is not None else 1)  # one in the place of the partner
+    computing = ground.competitors(competitors)
+    counted = [_counted(each) for each in both]
+    executed = database.counters().questions if scenario.statements else None
+    called = _called(ground.stage.upstream_url) if scenario.upstream_calls else None
+    duration_s = timing.settle_s + timing.window_s + 2 * EVERY_S
+    generators: list[Process] = []
+    computing.go()
+    try:
+        for number, each in enumerate(both):
+            generators.append(ground.drive(each, scenario, scenario.path, f"duet-{number}", duration_s))
+        opens_s = time.time() + timing.settle_s
+        sleep_until(opens_s)
+        first = _edge(ground, both, generators, computing)
+        sleep_until(opens_s + timing.window_s)
+        last = _edge(ground, both, generators, computing)
+        loads = [generator.finish(each, duration_s + generator.END_S) for each in generators]
+    finally:
+        computing.rest()
+        for process in generators:
+            process.end(0)
+    after = [_counted(each) for each in both]
+    driven = [
+        Driven(
+            contender=running.contender.id,
+            series=load.series,
+            answers=load.answers,
+            opened=load.opened,
+            wrong=load.wrong,
+            counted=None if before is None or now is None else now - before,
+            waited_s=None if waits[0] is None or waits[1] is None else round(max(0.0, waits[1] - waits[0]), 6),
+        )
+        for running, load, before, now, waits in zip(both, loads, counted, after, zip(first.waited, last.waited, strict=True), strict=True)
+    ]
+    used = {role: round(last.cpu[role] - first.cpu[role], 6) for role in first.cpu}
+    services = sum(_used(load.series, first.at_s, last.at_s) for load in loads)
+    return Duet(
+        own=driven[0],
+        partner=driven[1] if partner is not None else None,
+        connections=scenario.vus,
+        competitors=competitors,
+        opens_s=round(first.at_s, 6),
+        closes_s=round(last.at_s, 6),
+        cpu_s=used,
+        foreign_s=round(max(0.0, last.busy_s - first.busy_s - sum(used.values()) - services), 6),
+        steal_s=round(last.steal_s - first.steal_s, 6),
+        service_cores=len(ground.stage.placement.service),
+        cores=len(ALL_CORES),
+        statements=scenario.statements,
+        executed=None if executed is None else database.counters().questions - executed,
+        inserted=database.inserted() if scenario.writes else None,
+        called=None if called is None else _called(ground.stage.upstream_url) - called,
+        calls=scenario.upstream_calls,
+        speeds=[*speeds, ground.speed()],
+    )
+
+
+def _warm(ground: Ground, running: Running, scenario: Scenario) -> list[float]:
+    costs: list[float] = []
+    for number in range(BURSTS):
+        load = _burst(ground, running, scenario, f"warm-{number}")
+        if load.wrong is not None:
+            raise ProcessError(f"{running.contender.id} gave a wrong answer while it was warmed: {load.wrong}")
+        series = load.series
+        done = series.answers[-1] - series.answers[1]
+        costs.append(round((series.service_cpu_s[-1] - series.service_cpu_s[1]) / max(1, done) * 1e6, 3))
+        if len(costs) > 1 and costs[-1] > FALLING * costs[-2]:
+            break
+    return costs
+
+
+def _burst(ground: Ground, running: Running, scenario: Scenario, name: str) -> Loaded:
+    process = ground.drive(running, scenario, scenario.path, name, BURST_S + EVERY_S)
+    try:
+        return generator.finish(process, BURST_S + generator.END_S)
+    finally:
+        process.end(0)
+
+
+@dataclass(frozen=True)
+class _Edge:
+    at_s: float
+    waited: list[float | None]
+    cpu: dict[str, float]
+    busy_s: float
+    steal_s: float
+
+
+def _edge(ground: Ground, both: Sequence[Running], generators: Sequence[Process], computing: Competitors) -> _Edge:
+    times = machine_times()
+    return _Edge(
+        time.time(),
+        [waited_s(each.process.tree()) for each in both],
+        {
+            "database": ground.stage.database_gauge().cpu_s(),
+            "upstream": ground.stage.upstream.gauge().cpu_s(),
+            "generator": sum(each.gauge().cpu_s() for each in generators),
+            "competitor": cpu_s(computing.pids()),
+            "harness": time.process_time(),
+        },
+        times.busy,
+        times.steal,
+    )
+
+
+def _used(series: Series, first_s: float, last_s: float) -> float:
+    """CPU of a service between two moments, by the readings within them, scaled to the whole (s)."""
+    kept = series.between(first_s, last_s)
+    if len(kept.at_s) < 2:
+        return 0.0
+    share = (last_s - first_s) / (kept.at_s[-1] - kept.at_s[0])
+    return (kept.service_cpu_s[-1] - kept.service_cpu_s[0]) * share
+
+
+def _counted(running: Running) -> int | None:
+    """Requests that a service says it has answered; None where it does not say."""
+    reader = StatsReader(running.base_url, STATS_S)
+    try:
+        seen = reader.now()
+        return None if seen is None else seen.requests_total
+    finally:
+        reader.close()
+
+
+def _called(upstream_url: str) -> int:
+    """Calls that the upstream has answered. Raises ProcessError where it does not say."""
+    with contextlib.suppress(httpx.HTTPError, KeyError, ValueError):
+        return int(HTTP.get(f"{upstream_url}/stats", timeout=STATS_S).json()["calls_total"])
+    raise ProcessError("the upstream does not say how many calls it has answered")

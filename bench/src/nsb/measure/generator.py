@@ -1,0 +1,136 @@
+"""The load generator of cost cells and of the warm-up (bench/generator), and its two helpers: the witness and the competitors."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from nsb.measure.process import Process, ProcessError
+from nsb.records.duet import Series, Speed
+from nsb.registry.model import Scenario
+
+WITNESS_S = 10.0
+"""How long the witness may take: some 60 ms on a free core (s)."""
+END_S = 15.0
+"""How long a generator may take beyond its order: it waits 10 s for the last answers (s)."""
+
+
+def program_file(root: Path) -> Path:
+    """Where the generator is once it has been built."""
+    return root / ".tools" / "generator"
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """What a generator told: its readings, and what came after the last one."""
+
+    series: Series
+    answers: int
+    opened: int
+    wrong: str | None
+
+
+def order(
+    scenario: Scenario,
+    path: str,
+    base_url: str,
+    pids: Sequence[int],
+    seed: int,
+    connections: int,
+    every_s: float,
+    duration_s: float,
+    pause_ms: int = 0,
+) -> dict[str, object]:
+    """What the generator is told (bench/generator/order.go)."""
+    return {
+        "address": base_url.removeprefix("http://"),
+        "method": scenario.method,
+        "path": path,
+        "send": scenario.send or "",
+        "body": scenario.body,
+        "status": scenario.answer_status,
+        "ids": scenario.ids,
+        "seed": seed,
+        "connections": connections,
+        "spread_ms": 0,
+        "pause_ms": pause_ms,
+        "every_ms": round(every_s * 1000),
+        "duration_ms": round(duration_s * 1000),
+        "pids": list(pids),
+    }
+
+
+def start(program: Path, what: dict[str, object], cpus: Sequence[int], folder: Path, name: str) -> Process:
+    """One generator at work; its readings go to `name`.log in the folder. Raises ProcessError."""
+    folder.mkdir(parents=True, exist_ok=True)
+    file, log = folder / f"{name}.json", folder / f"{name}.log"
+    file.write_text(json.dumps(what), encoding="utf-8")
+    log.unlink(missing_ok=True)
+    return Process("generator", [str(program), str(file)], log, cpus=cpus)
+
+
+def finish(generator: Process, deadline_s: float) -> Loaded:
+    """What it told, once it has ended. Raises ProcessError where it does not end, or tells nothing that can be read."""
+    code = generator.wait(deadline_s)
+    if code not in (0, 1):
+        words = generator.last_words(3)
+        raise ProcessError(f"the generator {'did not end' if code is None else f'ended with {code}'}: {words}")
+    try:
+        lines = [json.loads(line) for line in generator.log.read_text(encoding="utf-8").splitlines()]
+        timed = lines[:-1] if code == 0 else lines  # the last one is of the time after the last reading
+        series = Series(
+            at_s=[line["at_s"] for line in timed],
+            answers=[line["answers"] for line in timed],
+            service_cpu_s=[round(line["service_cpu_s"], 6) for line in timed],
+            generator_cpu_s=[round(line["generator_cpu_s"], 6) for line in timed],
+        )
+        last = lines[-1]
+        return Loaded(series, last["answers"], last["opened"], last.get("wrong"))
+    except (OSError, ValueError, KeyError, IndexError) as error:
+        raise ProcessError(f"the generator left no readings: {error!r}") from None
+
+
+def speed(program: Path, core: int, log: Path) -> Speed:
+    """How fast a core is now. Raises ProcessError."""
+    log.unlink(missing_ok=True)
+    witness = Process("witness", [str(program), "witness"], log, cpus=(core,))
+    code = witness.wait(WITNESS_S)
+    witness.end(0)
+    try:
+        return Speed.model_validate_json(log.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        raise ProcessError(f"the witness {'did not end' if code is None else f'ended with {code}'}: {witness.last_words(3)}") from None
+
+
+class Competitors:
+    """Programs that compute in registers on the service's cores, so that these never idle while a cost is measured."""
+
+    def __init__(self, program: Path, cores: Sequence[int], on_each: int, log: Path) -> None:
+        """Started, and stopped at once. Raises ProcessError."""
+        self._all: list[Process] = []
+        try:
+            for core in cores:
+                for _ in range(on_each):
+                    self._all.append(Process("competitor", [str(program), "compete"], log, cpus=(core,)))
+                    self._all[-1].freeze()
+        except ProcessError:
+            self.end()
+            raise
+
+    def go(self) -> None:
+        for each in self._all:
+            each.thaw()
+
+    def rest(self) -> None:
+        for each in self._all:
+            each.freeze()
+
+    def pids(self) -> list[int]:
+        return [each.pid for each in self._all]
+
+    def end(self) -> None:
+        for each in self._all:
+            each.end(0)
+        self._all.clear()

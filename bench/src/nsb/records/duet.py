@@ -1,0 +1,87 @@
+"""What was observed of a cost cell: one or two services on a core that never idles, each with a load generator of its own. Pure."""
+
+from __future__ import annotations
+
+from nsb.registry.model import Frozen
+
+
+class Speed(Frozen):
+    """How fast the service's core was at one moment, by the witness (bench/generator/witness.go)."""
+
+    at_s: float
+    """When (s since the epoch)."""
+    register_steps_per_us: float
+    memory_steps_per_us: float
+
+
+class Series(Frozen):
+    """What a generator read, column by column, oldest first: all counts are since its start."""
+
+    at_s: list[float]
+    """When (s since the epoch)."""
+    answers: list[int]
+    """Right answers so far."""
+    service_cpu_s: list[float]
+    """CPU time of the service's processes so far, read at the same moment (s)."""
+    generator_cpu_s: list[float]
+
+    def between(self, first_s: float, last_s: float) -> Series:
+        """The readings from the first to the last moment."""
+        kept = [number for number, at in enumerate(self.at_s) if first_s <= at <= last_s]
+        return Series(
+            at_s=[self.at_s[number] for number in kept],
+            answers=[self.answers[number] for number in kept],
+            service_cpu_s=[self.service_cpu_s[number] for number in kept],
+            generator_cpu_s=[self.generator_cpu_s[number] for number in kept],
+        )
+
+
+class Driven(Frozen):
+    """One service under its generator."""
+
+    contender: str
+    series: Series
+    answers: int
+    """Right answers of the whole load, those after the last reading included."""
+    opened: int
+    """Connections opened, those that the service closed and that were opened again included."""
+    wrong: str | None
+    """The first wrong answer, with its request; it ended the load."""
+    counted: int | None
+    """Requests that the service counted itself over the whole load (/stats); None where it did not answer."""
+    waited_s: float | None
+    """How long its threads were ready to run and had no core, between the window's edges (schedstat; s). None: nobody can read it."""
+
+
+class Duet(Frozen):
+    """One cost cell. Two contenders share the core, so that a neighbour's minute falls on both; the reference's own cell has no partner."""
+
+    own: Driven
+    partner: Driven | None
+    connections: int
+    """Of each generator."""
+    competitors: int
+    """Programs that computed beside them on each core of the service."""
+    opens_s: float
+    """The window's edges (s since the epoch)."""
+    closes_s: float
+    cpu_s: dict[str, float]
+    """CPU in the window by database, upstream and harness (s)."""
+    foreign_s: float
+    """CPU in the window of programs that are none of the run's (s)."""
+    steal_s: float
+    service_cores: int
+    cores: int
+    """Of the machine, as far as the run may use them."""
+    statements: int
+    """Per request, as declared."""
+    executed: int | None
+    """Statements that the database executed over the whole load; None where none are declared or nobody counts them."""
+    inserted: int | None
+    """Rows that the whole load left in the database; None where it inserts none."""
+    called: int | None
+    """Calls that the upstream answered over the whole load; None where none are declared."""
+    calls: int
+    """Upstream calls per request, as declared."""
+    speeds: list[Speed]
+    """By the witness: before and after the load."""

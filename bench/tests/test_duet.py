@@ -1,0 +1,180 @@
+"""Cost cells: the estimate, what stands against a cheat, and the anchor. Synthetic series with a seed; nothing here is timed."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from nsb.analyse import duet
+from nsb.analyse.cells import judged
+from nsb.analyse.stats import contrast
+from nsb.records.cells import Record
+from nsb.records.duet import Driven, Duet, Series, Speed
+from nsb.registry.model import Cell
+
+WINDOWS, EVERY = 12, 0.25
+OPENS = 1000.5
+
+
+def series(cost_us: float, noise: Sequence[float], share: float = 0.25) -> Series:
+    """A service that uses `share` of a core, and needs cost_us × noise for a request in each window; a settle of two readings before."""
+    at, answers, cpu = [OPENS - 2 * EVERY], [0], [0.0]
+    for factor in [1.0, 1.0, *noise]:
+        at.append(at[-1] + EVERY)
+        cpu.append(cpu[-1] + share * EVERY)
+        answers.append(answers[-1] + round(share * EVERY / (cost_us * factor) * 1e6))
+    return Series(at_s=at, answers=answers, service_cpu_s=cpu, generator_cpu_s=[0.0] * len(at))
+
+
+def driven(name: str, found: Series, **changes: Any) -> Driven:
+    return Driven(
+        **{
+            "contender": name,
+            "series": found,
+            "answers": found.answers[-1] + 10,
+            "opened": 64,
+            "wrong": None,
+            "counted": found.answers[-1] + 10,
+            "waited_s": 0.74 * WINDOWS * EVERY,
+            **changes,
+        }
+    )
+
+
+def cell_of(own_us: float, partner_us: float | None, noise: Sequence[float] | None = None, **changes: Any) -> Duet:
+    """Both feel the same noise: what slows the machine falls on both."""
+    noise = noise or [1.0] * WINDOWS
+    own = driven("slow", series(own_us, noise))
+    partner = None if partner_us is None else driven("ref", series(partner_us, noise))
+    answers = own.answers + (partner.answers if partner is not None else 0)
+    return Duet(
+        **{
+            "own": own,
+            "partner": partner,
+            "connections": 64,
+            "competitors": 2,
+            "opens_s": OPENS,
+            "closes_s": OPENS + WINDOWS * EVERY,
+            "cpu_s": {"database": 0.1},
+            "foreign_s": 0.0,
+            "steal_s": 0.0,
+            "service_cores": 1,
+            "cores": 2,
+            "statements": 1,
+            "executed": answers + 1,
+            "inserted": answers,
+            "called": 3 * answers,
+            "calls": 3,
+            "speeds": [Speed(at_s=1.0, register_steps_per_us=500.0, memory_steps_per_us=100.0)],
+            **changes,
+        }
+    )
+
+
+def record(found: Duet, contender: str = "slow", round_: int = 1) -> Record:
+    return Record(
+        round=round_, contender=contender, scenario="cost-read", profile="1cpu", model="closed", started_at="", outcome="measured", duet=found
+    )
+
+
+def test_a_neighbours_minute_falls_on_both_and_leaves_the_ratio() -> None:
+    draw = random.Random(1)
+    noisy = [draw.choice([1.0, 1.9]) for _ in range(WINDOWS)]
+    found = duet.figure(cell_of(40.0, 20.0, noisy))
+    assert found is not None and found.ratio is not None
+    assert found.ratio == pytest.approx(2.0, rel=0.01)
+    assert found.own_us > 42.0  # its own absolute figure does feel it
+
+
+def test_one_bad_window_of_one_service_moves_nothing() -> None:
+    bad = [1.0] * 5 + [13.0] + [1.0] * 6
+    own = driven("slow", series(40.0, bad))
+    found = duet.figure(cell_of(40.0, 20.0).model_copy(update={"own": own}))
+    assert found is not None and found.ratio == pytest.approx(2.0, rel=0.01)
+
+
+def test_two_equal_programs_are_told_apart_in_few_runs_only() -> None:
+    """Six rounds of 4 % per window and 1 % per start, 300 times: the 95 % interval misses 1 in about 5 %."""
+    draw, misses = random.Random(7), 0
+    for _ in range(300):
+        x = []
+        for _ in range(6):
+            start = math.exp(draw.gauss(0, 0.01))
+            own, partner = (series(20.0 * s, [math.exp(draw.gauss(0, 0.04)) for _ in range(WINDOWS)]) for s in (start, 1.0))
+            x.append(duet.log_ratio(own.between(OPENS, OPENS + 9), partner.between(OPENS, OPENS + 9)))
+        interval = contrast(x).interval(0.95)
+        misses += not interval.low <= 0 <= interval.high
+    assert misses <= 27  # 15 expected; 27 or more in less than 1 of 300 such tests
+
+
+def test_an_honest_cell_is_valid_and_without_doubt() -> None:
+    cell = judged(record(cell_of(40.0, 20.0)))
+    assert (cell.status, cell.reasons, cell.doubts, cell.limit) == ("valid", [], [], "cpu")
+    assert cell.throughput_rps == pytest.approx(1e6 / 40.0, rel=0.01)
+
+
+HONEST = cell_of(40.0, 20.0)
+
+
+@pytest.mark.parametrize(
+    ("changes", "status", "says"),
+    [
+        ({"own": HONEST.own.model_copy(update={"wrong": "asked 'GET /books/1', got '{}'"})}, "invalid", "V1 slow: asked"),
+        ({"own": HONEST.own.model_copy(update={"counted": HONEST.own.answers * 10})}, "invalid", "V5 slow counted"),
+        ({"own": HONEST.own.model_copy(update={"counted": HONEST.own.answers - 1})}, "invalid", "V5 slow counted"),
+        ({"executed": 0}, "invalid", "V9 the database executed 0 statements"),
+        ({"inserted": 0}, "invalid", "V9 the database has 0 new rows"),
+        ({"called": 0}, "invalid", "V9 the upstream answered 0 calls"),
+        ({"own": HONEST.own.model_copy(update={"opened": 70})}, "valid", "V9 slow closed 6 connections"),
+        ({"own": HONEST.own.model_copy(update={"waited_s": 0.2})}, "valid", "V6 slow had work for 32%"),
+        ({"own": HONEST.own.model_copy(update={"waited_s": None})}, "valid", "V6 how long slow waited"),
+        ({"foreign_s": 1.0}, "valid", "V7 other programs used 17%"),
+        ({"steal_s": 0.3}, "valid", "V7 the hypervisor took 5%"),
+    ],
+)
+def test_each_check_has_a_planted_violation(changes: dict[str, Any], status: str, says: str) -> None:
+    cell = judged(record(HONEST.model_copy(update=changes)))
+    assert cell.status == status
+    assert any(sentence.startswith(says) for sentence in [*cell.reasons, *cell.doubts]), [*cell.reasons, *cell.doubts]
+
+
+def test_a_service_that_still_gets_cheaper_is_doubted() -> None:
+    cooling = [1.6] * 6 + [1.0] * 6
+    own = driven("slow", series(40.0, cooling))
+    cell = judged(record(HONEST.model_copy(update={"own": own, "executed": None, "inserted": None, "called": None})))
+    assert [doubt for doubt in cell.doubts if doubt.startswith("V8 ")]
+
+
+def test_without_answers_there_is_no_figure() -> None:
+    silent = Series(at_s=[OPENS, OPENS + 3], answers=[0, 0], service_cpu_s=[0.0, 0.1], generator_cpu_s=[0.0, 0.0])
+    dead = driven("slow", silent, answers=0, counted=0)
+    cell = judged(record(HONEST.model_copy(update={"own": dead, "executed": None, "inserted": None, "called": None})))
+    assert cell.status == "invalid" and cell.cost is None and cell.headline("cpu") is None
+
+
+def round_of(round_: int, factor: float) -> list[Cell]:
+    """The reference alone (20 µs), its twin, and one that needs twice as much, on a machine that is `factor` slower in this round."""
+    alone = cell_of(20.0 * factor, None).model_copy(update={"own": driven("ref", series(20.0 * factor, [1.0] * WINDOWS))})
+    found = [
+        (alone, "ref"),
+        (cell_of(20.0 * factor, 20.0 * factor), "ref-twin"),
+        (cell_of(60.0 * factor, 30.0 * factor), "slow"),  # a bad minute for both
+    ]
+    changes = {"executed": None, "inserted": None, "called": None}
+    return [judged(record(each.model_copy(update=changes), name, round_)) for each, name in found]
+
+
+def test_costs_are_ratios_times_the_references_own_cost_of_the_round() -> None:
+    for factor in (1.0, 1.4):
+        cost = {cell.contender: cell.headline("cpu") for cell in duet.anchored(round_of(1, factor))}
+        assert cost["ref"] == pytest.approx(20.0 * factor, rel=0.01)
+        assert cost["slow"] == pytest.approx(40.0 * factor, rel=0.01)  # not 60
+
+
+def test_a_contender_without_a_partner_keeps_its_own_figure() -> None:
+    lone = judged(record(cell_of(60.0, None, executed=None, inserted=None, called=None), "lone"))
+    assert duet.anchored([*round_of(1, 1.0), lone])[-1].headline("cpu") == lone.headline("cpu")
