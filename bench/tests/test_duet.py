@@ -77,7 +77,14 @@ def cell_of(own_us: float, partner_us: float | None, noise: Sequence[float] | No
 
 def record(found: Duet, contender: str = "slow", round_: int = 1) -> Record:
     return Record(
-        round=round_, contender=contender, scenario="cost-read", profile="1cpu", model="closed", started_at="", outcome="measured", duet=found
+        round=round_,
+        contender=contender,
+        scenario="cost-read",
+        profile="1cpu",
+        model="closed",
+        started_at="",
+        outcome="measured",
+        duet=found,
     )
 
 
@@ -85,7 +92,8 @@ def test_a_neighbours_minute_falls_on_both_and_leaves_the_ratio() -> None:
     draw = random.Random(1)
     noisy = [draw.choice([1.0, 1.9]) for _ in range(WINDOWS)]
     found = duet.figure(cell_of(40.0, 20.0, noisy))
-    assert found is not None and found.ratio is not None
+    assert found is not None
+    assert found.ratio is not None
     assert found.ratio == pytest.approx(2.0, rel=0.01)
     assert found.own_us > 42.0  # its own absolute figure does feel it
 
@@ -94,7 +102,8 @@ def test_one_bad_window_of_one_service_moves_nothing() -> None:
     bad = [1.0] * 5 + [13.0] + [1.0] * 6
     own = driven("slow", series(40.0, bad))
     found = duet.figure(cell_of(40.0, 20.0).model_copy(update={"own": own}))
-    assert found is not None and found.ratio == pytest.approx(2.0, rel=0.01)
+    assert found is not None
+    assert found.ratio == pytest.approx(2.0, rel=0.01)
 
 
 def test_two_equal_programs_are_told_apart_in_few_runs_only() -> None:
@@ -153,7 +162,9 @@ def test_without_answers_there_is_no_figure() -> None:
     silent = Series(at_s=[OPENS, OPENS + 3], answers=[0, 0], service_cpu_s=[0.0, 0.1], generator_cpu_s=[0.0, 0.0])
     dead = driven("slow", silent, answers=0, counted=0)
     cell = judged(record(HONEST.model_copy(update={"own": dead, "executed": None, "inserted": None, "called": None})))
-    assert cell.status == "invalid" and cell.cost is None and cell.headline("cpu") is None
+    assert cell.status == "invalid"
+    assert cell.cost is None
+    assert cell.headline("cpu") is None
 
 
 def round_of(round_: int, factor: float) -> list[Cell]:
