@@ -1,8 +1,15 @@
 # The front door. Every verb calls something else; ./justw does the same where just is missing.
 set positional-arguments
+set no-exit-message # a verb says itself what went wrong, once
 
-_default:
-    @just --list --unsorted
+_default: help
+
+verbs := quote(just_executable()) + " --justfile " + quote(justfile()) + " --list --unsorted --list-heading ''"
+
+# These verbs; of one verb its options: just help bench
+[group('start here')]
+help *arguments:
+    @[ $# -eq 0 ] || exec bench/nsb "$@" --help; echo "No Silver Bullet. Options of a verb: ./justw help VERB. To begin: ./justw doctor, then ./justw bench go --tier smoke"; {{ verbs }}
 
 # Measure every default contender and print the one table
 [group('measure')]
@@ -79,6 +86,11 @@ bare *arguments:
 test *arguments:
     @bench/nsb --dev pytest --version >/dev/null
     @bench/nsb test "$@"
+
+# A new contender after one that is there: just new bun --like node
+[group('develop')]
+new *arguments:
+    @bench/nsb new "$@"
 
 # Write the schemas of the outputs into bench/schema/ (not committed)
 [group('develop')]

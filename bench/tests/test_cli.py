@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from nsb.measure.machine import alone
+
 BENCH = Path(__file__).resolve().parents[1]
 RUN = BENCH / "tests" / "recordings" / "run"
 
@@ -109,3 +111,77 @@ def test_a_folder_that_holds_a_run_is_not_used_for_another(tmp_path: Path) -> No
     done = nsb("bench-all", "--out", str(tmp_path / "run"))
     assert done.returncode == 2
     assert "--resume" in done.stderr
+
+
+def front_door(*arguments: str) -> subprocess.CompletedProcess[str]:
+    """./justw as on a machine without just: the pinned one, which whoever runs these tests by it has fetched."""
+    if not (BENCH.parent / ".tools" / "just" / "bin" / "just").exists():
+        pytest.skip("the pinned just is not in .tools/: ./justw fetches it where no just is on PATH")
+    command = [str(BENCH.parent / "justw"), *arguments]
+    environment = {**os.environ, "PATH": "/usr/bin:/bin"}
+    return subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL, env=environment, timeout=120)
+
+
+@pytest.mark.parametrize("arguments", [[], ["help"], ["--help"]], ids=" ".join)
+def test_the_bare_front_door_lists_the_verbs(arguments: list[str]) -> None:
+    done = front_door(*arguments)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert {"bench-all", "doctor", "compare"} <= set(done.stdout.split())
+
+
+def test_help_of_a_verb_is_that_of_the_harness() -> None:
+    done = front_door("help", "bench")
+    assert done.returncode == 0
+    assert "--tier" in done.stdout
+
+
+def test_an_error_is_one_message_and_one_exit_code() -> None:
+    done = front_door("bench", "nobody")
+    assert done.returncode == 2
+    assert len(done.stderr.splitlines()) == 1, done.stderr
+
+
+def test_a_run_is_refused_while_another_one_measures_and_leaves_no_folder(tmp_path: Path) -> None:
+    with alone(tmp_path, True, print):
+        done = nsb("bench", "go", "--tier", "smoke", "--noisy", "--out", str(tmp_path / "run"))
+    assert done.returncode == 3
+    assert f"process {os.getpid()}" in done.stderr
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_run_is_found_by_its_id_alone() -> None:
+    newest = max(folder for folder in (BENCH / "results").iterdir() if (folder / "run.json").exists()).name
+    done = nsb("claims", newest)
+    assert done.returncode == 0, done.stderr
+
+
+def test_what_is_no_run_is_told_with_the_newest_there_are() -> None:
+    done = nsb("compare", "nothing", "nowhere")
+    assert done.returncode == 3
+    assert max(folder.name for folder in (BENCH / "results").iterdir() if (folder / "run.json").exists()) in done.stderr
+
+
+def test_a_run_is_not_compared_with_itself() -> None:
+    done = nsb("compare", str(RUN), f"{RUN}/../run")
+    assert done.returncode == 3
+    assert "the same run" in done.stderr
+
+
+def test_where_two_runs_cannot_be_compared_two_are_named_that_can() -> None:
+    first, *_, last = sorted(folder.name for folder in (BENCH / "results").iterdir() if (folder / "run.json").exists())
+    done = nsb("compare", first, str(RUN))
+    assert done.returncode == 3
+    example = done.stderr.rstrip().rpartition("just ")[2].split()
+    assert nsb(*example).returncode in (0, 1), last
+
+
+def test_a_path_in_a_hint_can_be_pasted(tmp_path: Path) -> None:
+    folder = tmp_path / "a run"
+    shutil.copytree(RUN, folder)
+    done = nsb("bench-all", "--out", str(folder))
+    assert done.returncode == 2
+    assert f"--resume '{folder}'" in done.stderr
+
+
+def test_the_database_may_come_from_the_environment() -> None:
+    assert "NSB_DATABASE_URL" in nsb("bench-all", "--help").stdout

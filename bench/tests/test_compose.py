@@ -19,9 +19,10 @@ import psutil
 import pytest
 
 from nsb.analyse import compare, resume
-from nsb.measure import containers as docker
+from nsb.measure import engine as images
 from nsb.measure.cgroup import Group
-from nsb.measure.containers import Absent, Container, Project, build, database_arguments, engine, taken_out
+from nsb.measure.containers import Container, Project, database_arguments
+from nsb.measure.engine import Absent, build, engine, taken_out
 from nsb.measure.process import ProcessError
 from nsb.measure.tools import BuildError, Workshop
 from nsb.registry import compose as containers
@@ -446,24 +447,24 @@ def test_images_that_were_not_there_before_are_removed_unless_somebody_uses_them
     fake: Path, tmp_path: Path, registry: Registry, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     config = {"services": {name: {"image": f"nsb-{name}", "build": name} for name in ("go", "rust", "node")}}
-    monkeypatch.setattr(docker, "engine", lambda: None)
-    monkeypatch.setattr(docker, "resolved", lambda *_: {"services": {**config["services"], "mysql": {}, "upstream": {}}})
-    monkeypatch.setattr(docker, "build", lambda _root, service, *_: float((fake / f"nsb-{service}.image").write_text("")))
+    monkeypatch.setattr(images, "engine", lambda: None)
+    monkeypatch.setattr(images, "resolved", lambda *_: {"services": {**config["services"], "mysql": {}, "upstream": {}}})
+    monkeypatch.setattr(images, "build", lambda _root, service, *_: float((fake / f"nsb-{service}.image").write_text("")))
     (fake / "nsb-go.image").touch()
     (fake / "mysql.image").touch()
     compose = runners.Compose(Workshop(tmp_path, registry, {}, {}), 1)
     for name in ("go", "rust", "node"):
         compose._built(f"nsb-{name}", lambda _: None)
     (fake / "nsb-node.image").write_text("a container of somebody else uses it")
-    docker.remove_images(compose._made)
+    images.remove_images(compose._made)
     assert sorted(file.stem for file in fake.glob("*.image")) == ["mysql", "nsb-go", "nsb-node"]
 
 
 def test_what_an_image_brings_belongs_to_the_program_but_for_what_all_are_given(
     fake: Path, tmp_path: Path, registry: Registry, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(docker, "engine", lambda: None)
-    monkeypatch.setattr(docker, "resolved", lambda *_: {"services": {"go": {"image": "nsb-go"}, "mysql": {}, "upstream": {}}})
+    monkeypatch.setattr(images, "engine", lambda: None)
+    monkeypatch.setattr(images, "resolved", lambda *_: {"services": {"go": {"image": "nsb-go"}, "mysql": {}, "upstream": {}}})
     compose = runners.Compose(Workshop(tmp_path, registry, {}, {}), 1)
     compose._images["nsb-go"] = {"Config": {"Env": ["LANG=C.UTF-8", "JAVA_HOME=/opt/java"]}}
     assert compose._given(registry.contenders["go"]) == {"JAVA_HOME": "/opt/java", "HOME": None, "HOSTNAME": None}

@@ -461,3 +461,8 @@ def test_signals_reach_the_service(launcher: Launcher) -> None:
     service = launcher({})
     service.signal(signal.SIGTERM)
     assert service.process.wait(10) == 0
+
+
+def test_what_is_found_is_told_before_the_suite_ends(bed: Bed) -> None:
+    told: list[Outcome] = []
+    assert check(bed, told.append, only=["C5", "C6"]) == told

@@ -20,12 +20,17 @@ from dockerfile_parse import DockerfileParser
 
 from nsb.measure.database import server_settings
 from nsb.measure.database_private import HARNESS_CONNECTIONS
+from nsb.registry.load import load
 from nsb.registry.model import Contender, Registry
 
 ROOT = Path(__file__).parents[2]
 COMPOSE = (ROOT / "compose.yaml").read_text(encoding="utf-8")
 CONTRACT = (ROOT / "CONTRACT.md").read_text(encoding="utf-8")
-FOLDERS = ("go", "rust", "python", "node", "java-vt", "java-webflux", "kotlin", "java-8", "bench/upstream")
+REGISTRY = load(ROOT / "bench")
+SERVICES = list(dict.fromkeys(service.folder for service in REGISTRY.proper_services.values()))
+FOLDERS = (*(folder for folder in SERVICES if (ROOT / folder / "Dockerfile").is_file()), "bench/upstream")
+"""What there is an image of: whoever adds a contender may bring none, as long as it is no default."""
+JVM = [folder for folder in FOLDERS if "/java" in (ROOT / folder / "Dockerfile").read_text(encoding="utf-8").rpartition("ENTRYPOINT")[2]]
 TOOL = "bench/k6"
 """An image that a program is taken out of."""
 OTHER_RUN_TIME = {"java-8": ("JRE_IMAGE", "java8")}
@@ -325,7 +330,7 @@ def test_a_fault_in_a_dockerfile_is_named(fault: str) -> None:
     assert any(sentence in each for each in dockerfile_mistakes(DOCKERFILES["go"].replace(right, wrong, 1)))
 
 
-@pytest.mark.parametrize("folder", ["java-vt", "java-webflux", "java-8", "kotlin"])
+@pytest.mark.parametrize("folder", JVM)
 def test_a_jvm_started_by_hand_has_the_flags_of_compose(folder: str) -> None:
     """All but those that name WORKERS, which `docker run` cannot put into a command."""
     by_hand = {each["instruction"]: each["value"] for each in instructions(DOCKERFILES[folder])}["CMD"]
@@ -459,6 +464,9 @@ def test_updates_are_configured_for_every_manifest() -> None:
         "pom.xml": "maven",
         "Dockerfile": "docker",
     }
+    asked = {REGISTRY.services[each.service].folder for each in defaults(REGISTRY)}
     files = [file.relative_to(ROOT) for name in kinds for under in ("*", "bench/*") for file in ROOT.glob(f"{under}/{name}")]
     manifests = {(kinds[file.name], str(file.parent)) for file in files}
-    assert watched == manifests | {("github-actions", ""), ("docker-compose", "")}
+    demanded = {(kind, folder) for kind, folder in manifests if folder in asked or folder.startswith("bench")}
+    everywhere = {("github-actions", ""), ("docker-compose", "")}
+    assert demanded | everywhere <= watched <= manifests | everywhere

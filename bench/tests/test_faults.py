@@ -23,7 +23,6 @@ import pytest
 
 from conftest import open_cell
 from fakes.stage import Fakes
-from nsb import cli
 from nsb.analyse.validity import judge
 from nsb.measure import database_private, host, k6, native, tools
 from nsb.measure.database import DatabaseError, _Admin
@@ -38,6 +37,7 @@ from nsb.registry.model import Cell, Registry, Service
 from nsb.session import run as session
 from nsb.session import runners
 from nsb.session.runs import read_run
+from nsb.verbs.common import ROOT
 
 TESTS = Path(__file__).parent
 MAIN_GONE = "the service ended with 137"
@@ -357,7 +357,7 @@ def test_a_missing_tool_leaves_its_contenders_out_and_says_what_to_install(regis
     gone = find("cargo", registry.tools["cargo"].model_copy(update={"candidates": ["no-such-cargo", "/nonexistent/cargo"]}))
     assert isinstance(gone, Missing)
     plan = plans.make(registry, "smoke", ["go", "rust"], ["hello-rate"], "1cpu", 1, 1)
-    runnable, left_out = runners.Native(Workshop(cli.ROOT, registry, {}, {"cargo": gone})).runnable(plan.contenders)
+    runnable, left_out = runners.Native(Workshop(ROOT, registry, {}, {"cargo": gone})).runnable(plan.contenders)
     assert runnable == ["go"]
     assert left_out == {"rust": "cargo 1.95 or newer: not found; install Rust 1.95 or newer (rustup.rs)"}
 
@@ -365,13 +365,13 @@ def test_a_missing_tool_leaves_its_contenders_out_and_says_what_to_install(regis
 def test_without_go_nothing_can_be_measured_and_it_says_so(registry: Registry) -> None:
     gone = Missing("go 1.26 or newer: not found; install Go 1.26 or newer and put it on PATH")
     with pytest.raises(session.Refused, match=r"k6 and the upstream are built with Go\. go 1\.26 or newer: not found; install Go"):
-        session.go(Workshop(cli.ROOT, registry, {}, {"go": gone}))
+        session.go(Workshop(ROOT, registry, {}, {"go": gone}))
 
 
 def test_without_git_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "/nonexistent")
     with pytest.raises(BuildError, match="git is not on PATH"):
-        sources(cli.ROOT, "go")
+        sources(ROOT, "go")
 
 
 def test_a_build_that_fails_quotes_its_compiler(registry: Registry, tmp_path: Path) -> None:

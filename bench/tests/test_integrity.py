@@ -14,7 +14,8 @@ import pytest
 
 from nsb.measure.archive import keep
 from nsb.measure.integrity import SUMS, Altered, chain_of, verify
-from nsb.measure.journal import Journal, cut_torn_tail, read_run, read_starts_of
+from nsb.measure.journal import Journal, cut_torn_tail, read_starts_of
+from nsb.session.runs import read_run
 from test_journal import BENCH, cell, run_json
 from test_starts import start
 

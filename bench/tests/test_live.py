@@ -75,7 +75,7 @@ def test_a_run_that_is_stopped_in_three_ways_keeps_its_cells_leaves_nothing_behi
 ) -> None:
     folder = tmp_path / "run"
     asked = ("--tier", "smoke", "--twin", "none", "--scenarios", ",".join(SCENARIOS))
-    process = started("bench", CONTENDER, *asked, "--out", str(folder))
+    process = started("bench", CONTENDER, *asked, "--out", str(folder), "--wait")
     kept: list[str] = []
     for cells, (name, (fault, code, sentence)) in enumerate(FAULTS.items(), 1):
         wait_for(lambda cells=cells: len(measured(folder)) >= cells, process)  # type: ignore[misc]
@@ -92,7 +92,7 @@ def test_a_run_that_is_stopped_in_three_ways_keeps_its_cells_leaves_nothing_behi
         assert measured(folder)[: len(kept)] == kept
         kept = measured(folder)
         assert code < 0 or (f"go on with --resume {folder}" in output and (folder / "table.md").exists())
-        process = started("bench-all", "--resume", str(folder))
+        process = started("bench-all", "--resume", str(folder), "--wait")
     output = process.communicate(timeout=400)[0]
     assert process.returncode == 0, output
     assert measured(folder)[: len(kept)] == kept

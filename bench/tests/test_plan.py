@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from nsb import cli
 from nsb.registry import plan
 from nsb.registry.model import Registry
+from nsb.verbs import planning
 
 NAMES = ["a", "b", "c", "d", "e"]
 
@@ -62,12 +62,12 @@ def test_the_contract_is_asked_of_an_original_and_not_of_its_twin(registry: Regi
 def test_who_would_tell_nothing_is_named_and_nobody_else(registry: Registry) -> None:
     names = ["python", "python-one", "java-nio-n", "go", "java-vt"]
     one = plan.make(registry, "smoke", names, ["sleep-rate"], "1cpu", 1, 3)
-    assert {name: why.split(":")[0] for name, why in cli._pointless(one).items()} == {
+    assert {name: why.split(":")[0] for name, why in planning.pointless(one).items()} == {
         "python-one": "1 worker(s) are what all contenders have here",
         "java-nio-n": registry.contenders["java-nio-n"].why_not(registry.scenarios["sleep-rate"]),
     }
     four = plan.make(registry, "smoke", names, ["hello-rate"], "ncpu", 4, 3)
-    assert cli._pointless(four) == {}
+    assert planning.pointless(four) == {}
 
 
 def test_a_plan_without_some_is_the_plan_of_the_others(registry: Registry) -> None:

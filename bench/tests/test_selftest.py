@@ -8,9 +8,10 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import pytest
+import scipy.special
 from scipy.special import ndtr, ndtri
 
-from nsb.analyse import judge, stats
+from nsb.analyse import judge, power, stats
 from nsb.analyse.judge import Question, Verdict, gate_of, paired
 from nsb.analyse.noise import noise_of
 from nsb.registry.model import Cell
@@ -92,7 +93,7 @@ def test_that_holds_with_the_rank_interval_of_twelve_rounds_too() -> None:
 def test_twice_the_announced_effect_is_found_in_80_percent_of_runs(machine: Machine, rounds: int) -> None:
     draw = random.Random(7)
     s = noise_of(RUN, cells(draw, machine, 600))["load"].s  # an earlier run of this machine, long enough to know it
-    announced = stats.smallest_effect(s, rounds, OTHERS)
+    announced = power.smallest_effect(s, rounds, OTHERS)
     families = 250
     outcomes = [rule(cells(draw, machine, rounds, math.log(1 + 2 * announced)))[0].outcome for _ in range(families)]
     assert outcomes.count("higher") / families >= 0.80
@@ -102,11 +103,11 @@ def test_twice_the_announced_effect_is_found_in_80_percent_of_runs(machine: Mach
 def test_the_rule_has_the_power_that_is_printed() -> None:
     """At the announced effect itself: the exact power of Holm's first step, where the gate is open."""
     draw, machine, families = random.Random(11), MACHINES["quiet"], 1000
-    shift = stats.smallest_shift(machine.s, 6, OTHERS)
+    shift = power.smallest_shift(machine.s, 6, OTHERS)
     found = [rule(cells(draw, machine, 6, shift))[0] for _ in range(families)]
     passed = [v for v in found if v.gate.reason is None]
     share = sum(v.outcome == "higher" for v in passed) / len(passed)
-    assert share == pytest.approx(stats.power(shift, machine.s, 6, OTHERS), abs=0.04)
+    assert share == pytest.approx(power.power(shift, machine.s, 6, OTHERS), abs=0.04)
 
 
 # --- that it can fail: wrong rules through the same harness --------------------------------------------------------------
@@ -114,7 +115,7 @@ def test_the_rule_has_the_power_that_is_printed() -> None:
 
 def test_normal_quantiles_instead_of_t_are_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(stats, "quantile", lambda p, df: float(ndtri(p)))
-    monkeypatch.setattr(stats, "stdtr", lambda df, x: float(ndtr(x)))
+    monkeypatch.setattr(scipy.special, "stdtr", lambda df, x: float(ndtr(x)))
     assert false_verdicts(rule, MACHINES["busy"], families=300).families > 0.05
 
 

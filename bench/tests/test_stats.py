@@ -8,17 +8,14 @@ import random
 import pytest
 from scipy.stats import ttest_1samp, ttest_ind, wilcoxon
 
+from nsb.analyse.power import smallest_shift
 from nsb.analyse.stats import (
     contrast,
-    equality_power,
     estimate,
     hodges_lehmann,
     holm,
-    power,
     rounds_to_decide,
     signed_rank_depth,
-    smallest_effect,
-    smallest_shift,
     spread_of_halves,
     welch,
 )
@@ -117,32 +114,6 @@ def test_the_hodges_lehmann_interval_holds_what_wilcoxons_exact_test_keeps(n: in
 def test_too_few_values_have_no_hodges_lehmann_interval() -> None:
     with pytest.raises(ValueError, match="5 values"):
         hodges_lehmann([1.0, 2.0, 3.0, 4.0, 5.0])
-
-
-def test_smallest_effects_of_the_protocol() -> None:
-    # docs/method.md, Power: s = 0.03: 4 % at 6 rounds, 3 % at 12; s = 0.13: 20 % and 12 %
-    assert [round(smallest_effect(s, n), 2) for s in (0.03, 0.13) for n in (6, 12)] == [0.04, 0.03, 0.2, 0.12]
-
-
-def test_more_comparisons_find_less() -> None:
-    # t(1 − 0.025/4, 5) = 3.8100, t(0.80, 5) = 0.9195
-    assert smallest_effect(0.08, 6, 4) == pytest.approx(math.exp((3.8100 + 0.9195) * 0.08 / math.sqrt(6)) - 1, rel=1e-4)
-    assert smallest_effect(0.08, 6, 12) > smallest_effect(0.08, 6, 4) > smallest_effect(0.08, 6)
-
-
-def test_the_announced_effect_has_80_percent_power_for_one_comparison_and_less_at_stricter_levels() -> None:
-    assert power(smallest_shift(0.1, 12), 0.1, 12) == pytest.approx(0.80, abs=0.01)
-    assert power(smallest_shift(0.1, 6, 72), 0.1, 6, 72) == pytest.approx(0.706, abs=0.002)
-    assert power(2 * smallest_shift(0.1, 6, 72), 0.1, 6, 72) > 0.99
-
-
-def test_powers_of_the_protocol() -> None:
-    # METHOD.md, simulated: equality within ±10 % is shown in 62 % for s = 0.08 and 6 rounds, and in 14 % at s = 0.13
-    band = math.log(1.1)
-    assert equality_power(0.08, 6, band) == pytest.approx(0.62, abs=0.01)
-    assert equality_power(0.13, 6, band) == pytest.approx(0.14, abs=0.01)
-    assert equality_power(0.01, 6, band) == pytest.approx(1.0, abs=1e-6)
-    assert equality_power(0.0, 6, band) == 1.0
 
 
 def test_rounds_to_decide_are_the_fewest_that_reach_the_distance() -> None:

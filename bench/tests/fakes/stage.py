@@ -202,7 +202,7 @@ def measured(folder: Path, phase: str) -> None:
 def main(folder: Path, phase: str) -> None:
     """As the command line runs a verb: with its handling of signals and its way out."""
 
-    def verb(standalone_mode: bool) -> None:
+    def verb(prog_name: str, standalone_mode: bool) -> None:
         if phase == "build":
             build(folder)
         elif phase == "conformance":

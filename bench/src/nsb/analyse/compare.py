@@ -9,6 +9,7 @@ from typing import Any, Literal
 from nsb.analyse.judge import LEAST_ROUNDS, Unit, paired, series, shown, twins, unit
 from nsb.analyse.stats import Contrast, contrast, holm, welch
 from nsb.analyse.table import latest
+from nsb.errors import Failure
 from nsb.registry.model import Cell, Frozen, Headline
 
 LEAST: dict[Unit, float] = {"ratio": math.log(1.01), "ms": 1.0}
@@ -17,7 +18,7 @@ LEAST: dict[Unit, float] = {"ratio": math.log(1.01), "ms": 1.0}
 Outcome = Literal["worse", "better", "undecided", "not_judged"]
 
 
-class Incomparable(Exception):
+class Incomparable(Failure):
     """The runs differ in what must be equal; `args` holds a sentence for each fact."""
 
     def __str__(self) -> str:

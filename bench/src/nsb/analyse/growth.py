@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal
 
-from scipy.stats import t as student
-
+from nsb.analyse.stats import quantile
 from nsb.registry.model import Reading, Slope
 
 GREW = 1.1
@@ -104,7 +103,7 @@ def over_rounds(slopes: Sequence[Slope], level: float = 0.95) -> Growth | None:
         ends = (mean, slopes[0].first_kib, slopes[0].last_kib)
         low, high = min(ends), max(ends)
     else:
-        width = float(student.ppf((1 + level) / 2, n - 1)) * statistics.stdev(values) / math.sqrt(n)
+        width = quantile((1 + level) / 2, n - 1) * statistics.stdev(values) / math.sqrt(n)
         low, high = mean - width, mean + width
     if high <= 0:
         return None

@@ -1,4 +1,7 @@
-"""Estimates, intervals, tests and what they can find. Pure."""
+"""Estimates, intervals and tests. Pure.
+
+scipy takes most of a second to import, so the functions that need it import it themselves: most commands judge nothing.
+"""
 
 from __future__ import annotations
 
@@ -6,12 +9,6 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-
-import numpy as np
-from scipy.integrate import quad
-from scipy.special import stdtr
-from scipy.stats import chi2, nct, norm
-from scipy.stats import t as student
 
 
 @dataclass(frozen=True)
@@ -57,6 +54,8 @@ class Contrast:
     @property
     def p_value(self) -> float:
         """Two-sided t test that the difference is zero."""
+        from scipy.special import stdtr
+
         if self.error == 0:
             return 1.0 if self.mean == 0 else 0.0
         return 2 * float(stdtr(self.df, -abs(self.mean) / self.error))
@@ -65,6 +64,8 @@ class Contrast:
 @cache
 def quantile(probability: float, df: float) -> float:
     """Of Student's t."""
+    from scipy.stats import t as student
+
     return float(student.ppf(probability, df))
 
 
@@ -132,6 +133,8 @@ def hodges_lehmann(x: Sequence[float], level: float = 0.95) -> Interval:
     depth = signed_rank_depth(len(x), level)
     if depth == 0:
         raise ValueError(f"{len(x)} values allow no interval of {level:.0%}")
+    import numpy as np
+
     values = np.asarray(x)
     i, j = np.triu_indices(len(x))
     walsh = np.sort((values[i] + values[j]) / 2)
@@ -152,49 +155,6 @@ def signed_rank_depth(n: int, level: float) -> int:
         depth += 1
         tail += ways[depth]
     return depth
-
-
-# --- what a comparison can find --------------------------------------------------------------------------------------
-
-
-def smallest_shift(s: float, rounds: int, comparisons: int = 1) -> float:
-    """(t₁₋α/2m + t₀.₈₀)·s/√n with α = 0.05: what one of m primary comparisons finds at Holm's first step, its strictest.
-
-    s is the standard deviation of the paired differences (ln ratios, or ms), which is also the unit of the result; n the rounds.
-    The formula's 80 % is exact for large n only: `power` gives what it comes to.
-    """
-    df = rounds - 1
-    return (quantile(1 - 0.025 / comparisons, df) + quantile(0.80, df)) * s / math.sqrt(rounds)
-
-
-def smallest_effect(s: float, rounds: int, comparisons: int = 1) -> float:
-    """The same as a ratio − 1, s being that of ln ratios (docs/method.md, Statistics)."""
-    return math.expm1(smallest_shift(s, rounds, comparisons))
-
-
-def power(shift: float, s: float, rounds: int, comparisons: int = 1) -> float:
-    """The chance to find a true shift (in the unit of s) on its own side at Holm's first step; noncentral t, exact for normal x."""
-    df = rounds - 1
-    return float(nct.sf(quantile(1 - 0.025 / comparisons, df), df, shift / s * math.sqrt(rounds)))
-
-
-def equality_power(s: float, rounds: int, band: float) -> float:
-    """The chance that two truly equal ones are shown equal: that the 90 % t interval lies inside ±band (TOST at 5 %; Schuirmann 1987).
-
-    s and band share a unit (ln ratio, or ms). Exact for normal x: given ŝ = us, the mean must lie within ±(band − t₀.₉₅·us/√n); integrated
-    over the chi distribution of u (Phillips 1990).
-    """
-    if s == 0:
-        return 1.0
-    df, root = rounds - 1, math.sqrt(rounds)
-    t95 = quantile(0.95, df)
-    reach = band / s * root
-    widest = min((reach / t95) ** 2 * df, float(chi2.isf(1e-12, df)))
-
-    def share(v: float) -> float:
-        return (2 * float(norm.cdf(reach - t95 * math.sqrt(v / df))) - 1) * float(chi2.pdf(v, df))
-
-    return float(quad(share, 0.0, widest)[0])
 
 
 def rounds_to_decide(distance: float, s: float, level: float, more_than: int, at_most: int = 100) -> int | None:

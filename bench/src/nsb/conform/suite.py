@@ -187,21 +187,21 @@ def small_pool(workers: int) -> int:
 
 def check(
     bed: Bed,
-    say: Callable[[str], None] = lambda sentence: None,
+    seen: Callable[[Outcome], None] = lambda outcome: None,
     only: Collection[str] = (),
     but: Collection[str] = (),
     give_up: Callable[[], None] = lambda: None,
 ) -> list[Outcome]:
     """The rules against one contender, started as often as needed; the outcomes in the order of the rules.
 
-    `only`: the ids of the rules to check; all where it is empty. `but`: what is not checked, each by id and title.
-    `give_up` ends all services that rules still use, so that a rule under way ends too; it is called if the suite is
-    stopped from outside.
+    `seen` gets each outcome as it is found, from several threads. `only`: the ids of the rules to check, all where it is empty. `but`: what
+    is not checked, each by id and title. `give_up` ends all services that rules still use, so that a rule under way ends too; it is
+    called if the suite is stopped from outside.
     """
     rules = [
         one for one in RULES if (not only or one.rule in only) and one.concerns(bed.endpoints) and f"{one.rule} {one.title}" not in but
     ]
-    run = _Run(rules, say)
+    run = _Run(rules, seen)
     bed.database.user_url(bed.contender)  # makes the account, before several threads ask for it
     bed.database.reset_books()
     beside = ThreadPoolExecutor(max_workers=3)
@@ -240,9 +240,9 @@ def check(
 class _Run:
     """One run of the rules; several stages may run in parallel."""
 
-    def __init__(self, rules: Sequence[Rule], say: Callable[[str], None]) -> None:
+    def __init__(self, rules: Sequence[Rule], seen: Callable[[Outcome], None]) -> None:
         self._rules = rules
-        self._say = say
+        self._seen = seen
         self.found: dict[Rule, Outcome] = {}
         self.stopped = False
 
@@ -268,10 +268,8 @@ class _Run:
         for number, one in enumerate(rules, 1):
             if self.stopped:
                 return
-            began = time.monotonic()
             self.found[one] = outcome = _outcome(one, stand)
-            word = "passed" if outcome.passed else f"BROKEN: {outcome.detail}"
-            self._say(f"{one.rule:>4} {one.title}: {word} ({time.monotonic() - began:.1f} s)")
+            self._seen(outcome)
             if not outcome.passed and rules[number:] and not _alive(stand):
                 raise NoAnswer("/healthz has no answer any more")
 
@@ -280,7 +278,8 @@ class _Run:
         said = f"not checked: {_said(error)}"
         for missing in rules:
             if missing not in self.found:
-                self.found[missing] = Outcome(missing.rule, missing.title, False, said)
+                self.found[missing] = outcome = Outcome(missing.rule, missing.title, False, said)
+                self._seen(outcome)
                 said = "not checked, see above"
 
 

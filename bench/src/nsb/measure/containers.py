@@ -9,15 +9,11 @@ import contextlib
 import itertools
 import json
 import os
-import platform
-import re
-import secrets
-import shutil
 import signal
 import subprocess
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime
@@ -30,183 +26,24 @@ import pymysql
 from nsb.measure import native
 from nsb.measure.cgroup import Group
 from nsb.measure.database_private import DatabaseError, Login, new_password, server_settings
+from nsb.measure.engine import docker
 from nsb.measure.interrupt import ends, undisturbed
-from nsb.measure.process import Gauge, Limits, Process, ProcessError, Program, Tree, reaper, run
-from nsb.measure.tools import BuildError
+from nsb.measure.process import Gauge, Limits, Process, ProcessError, Program, Tree, reaper
 from nsb.registry import compose as composing
-from nsb.registry.compose import DATABASE, NATIVE_WORKS, UPSTREAM, Engine
+from nsb.registry.compose import DATABASE, UPSTREAM
 from nsb.registry.model import Contender
 
-ANSWER_S = 120
-"""How long the engine may take for one thing (s)."""
 DATABASE_START_S = 180.0
 """MySQL's image makes its data folder first, with a server of its own (s)."""
 BEGUN_S = 10.0
 """How long a start that is under way may take until everything is removed (s)."""
 LABEL = "com.docker.compose.project"
-PROFILES = ("--profile", "all", "--profile", "others", "--profile", "tools")
 NOT_IN_CONTAINERS = frozenset({"innodb_fast_shutdown"})
 """The image starts a server before this one, on the same files, and stops it with the same settings: they must be in order then."""
 BY_ENGINE: Mapping[str, str | None] = {"HOME": None, "HOSTNAME": None}
 """Variables that the engine sets, by the image's user and the machine's name."""
 SAME = {"LANG": "C.UTF-8"}
 """One locale for all, whatever an image brings, and one in which every value can be quoted (C42)."""
-
-
-class Absent(Exception):
-    """No container can run on this machine; the message says why, and what to do."""
-
-
-def docker(*arguments: str, environment: Mapping[str, str] | None = None, deadline_s: float = ANSWER_S, folder: Path | None = None) -> str:
-    """What docker prints. In a session of its own, so that a second Ctrl-C does not cut off cleaning up. Raises ProcessError."""
-    try:
-        done = subprocess.run(
-            ["docker", *arguments], capture_output=True, text=True, stdin=subprocess.DEVNULL, start_new_session=True,
-            timeout=deadline_s, env=None if environment is None else dict(environment), cwd=folder,
-        )  # fmt: skip
-    except OSError as error:
-        raise ProcessError(f"docker cannot be started: {error.strerror}") from None
-    except subprocess.TimeoutExpired:
-        raise ProcessError(f"docker {arguments[0]} has not ended within {deadline_s:.0f} s: is the engine alive?") from None
-    if done.returncode != 0:
-        raise ProcessError(f"docker {arguments[0]}: {_told(done.stderr) or f'ended with {done.returncode}'}")
-    return done.stdout.strip()
-
-
-def _told(text: str) -> str:
-    """The last lines of what a command complained, in one."""
-    return " ".join(line.strip() for line in text.strip().splitlines()[-3:])
-
-
-def engine() -> Engine:
-    """The engine that docker talks to. Raises Absent where there is none, or where its containers cannot be measured."""
-    if shutil.which("docker") is None:
-        raise Absent(f"docker is not on PATH: install Docker Engine with the compose plugin (docs.docker.com/engine); {NATIVE_WORKS}")
-    try:
-        answered = json.loads(docker("info", "--format", "{{json .}}", deadline_s=20))
-    except (ProcessError, ValueError) as error:
-        raise Absent(f"the Docker engine does not answer ({error}): start it, or see whether you may use it; {NATIVE_WORKS}") from None
-    if not answered.get("ServerVersion"):  # the client alone answers, with what it lacks
-        why = _told(" ".join(answered.get("ServerErrors") or []))
-        raise Absent(f"the Docker engine does not answer ({why}): start it, or see whether you may use it; {NATIVE_WORKS}")
-    try:
-        compose = json.loads(docker("compose", "version", "--format", "json", deadline_s=20))["version"]
-    except (ProcessError, ValueError, KeyError):
-        raise Absent(
-            f"docker has no compose plugin: install docker-compose-plugin {composing.LEAST_COMPOSE} or newer; {NATIVE_WORKS}"
-        ) from None
-    found = Engine(
-        version=answered["ServerVersion"],
-        compose=str(compose).removeprefix("v"),
-        system=answered.get("OSType", ""),
-        product=answered.get("OperatingSystem", ""),
-        kernel=answered.get("KernelVersion", ""),
-        cgroup=str(answered.get("CgroupVersion", "")),
-        rootless=any("rootless" in option for option in answered.get("SecurityOptions") or []),
-    )
-    why_not = composing.unfit(found, platform.release())
-    if why_not is not None:
-        raise Absent(why_not)
-    return found
-
-
-def resolved(root: Path, project: str, workers: int) -> dict[str, Any]:
-    """compose.yaml with all its services, as compose itself understands it. Raises Absent."""
-    file = root / "compose.yaml"
-    if not file.is_file():
-        raise Absent(f"there is no compose.yaml in {root}; {NATIVE_WORKS}")
-    environment = {**os.environ, "WORKERS": str(workers)}
-    try:
-        text = docker("compose", "-p", project, "-f", str(file), *PROFILES, "config", "--format", "json", environment=environment)
-    except ProcessError as error:
-        raise Absent(f"compose.yaml is not understood ({error}); {NATIVE_WORKS}") from None
-    found: dict[str, Any] = json.loads(text)
-    return found
-
-
-# --- images ----------------------------------------------------------------------------------------------------------
-
-
-def build(root: Path, service: str, log: Path, say: Callable[[str], None]) -> float:
-    """`docker compose build`, step by step told; the seconds it took. Raises BuildError with its last lines."""
-    log.parent.mkdir(parents=True, exist_ok=True)
-    log.unlink(missing_ok=True)
-    began = time.monotonic()
-    say(f"{service}: docker compose build")
-    command = ["docker", "compose", "-f", str(root / "compose.yaml"), *PROFILES, "--progress", "plain", "build", service]
-    with _following(log, lambda step: say(f"{service}: {step}")):
-        code = run(f"{service}-build", command, log, dict(os.environ), root)
-    if code != 0:
-        tail = "\n".join(log.read_text(encoding="utf-8", errors="replace").strip().splitlines()[-25:])
-        raise BuildError(f"{service}: `docker compose build {service}` ended with {code}; the end of {log}:\n{tail}")
-    return time.monotonic() - began
-
-
-STEP = re.compile(r"^#\d+ (\[[^\]]*\d+/\d+\] .*)$")
-"""A step of a Dockerfile as BuildKit's plain progress tells it: `#9 [build 4/6] RUN go mod download`."""
-
-
-@contextlib.contextmanager
-def _following(log: Path, say: Callable[[str], None]) -> Iterator[None]:
-    """Tells each step of a build when it begins, but for those of a build that is over at once: they came from the cache."""
-    over = threading.Event()
-
-    def follow() -> None:
-        told: set[str] = set()
-        while not over.wait(2):
-            with contextlib.suppress(OSError):
-                for line in log.read_text(encoding="utf-8", errors="replace").splitlines():
-                    step = STEP.match(line)
-                    if step and step[1] not in told:
-                        told.add(step[1])
-                        say(step[1][:110])
-
-    thread = threading.Thread(target=follow, daemon=True)
-    thread.start()
-    try:
-        yield
-    finally:
-        over.set()
-        thread.join()
-
-
-def image(name: str, say: Callable[[str], None]) -> dict[str, Any]:
-    """What docker knows of an image, which is fetched where it is not there. Raises ProcessError."""
-    try:
-        text = docker("image", "inspect", name)
-    except ProcessError:
-        say(f"fetching {name} (once)")
-        docker("pull", "--quiet", name, deadline_s=1800)
-        text = docker("image", "inspect", name)
-    found: dict[str, Any] = json.loads(text)[0]
-    return found
-
-
-def is_there(name: str) -> bool:
-    with contextlib.suppress(ProcessError):
-        return bool(docker("image", "inspect", name))
-    return False
-
-
-def remove_images(names: Sequence[str]) -> None:
-    """By their names; one that somebody uses meanwhile stays. The layers stay in the build cache: the next build is a matter of seconds."""
-    for name in names:
-        with contextlib.suppress(ProcessError):
-            docker("image", "rm", name)
-
-
-def taken_out(image_id: str, path: str, into: Path) -> None:
-    """A static program of an image, as a file of this machine. Raises ProcessError."""
-    name = f"nsb-copy-{secrets.token_hex(4)}"
-    docker("create", "--name", name, image_id)
-    try:
-        into.parent.mkdir(parents=True, exist_ok=True)
-        docker("cp", f"{name}:{path}", str(into))
-    finally:
-        docker("rm", "--force", "--volumes", name)
-
-
-# --- a project: what a run starts and removes -------------------------------------------------------------------------
 
 
 class Project:

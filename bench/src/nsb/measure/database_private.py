@@ -25,12 +25,15 @@ import zipfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import psutil
-import pymysql
 
+from nsb.errors import Failure
 from nsb.measure.interrupt import ends, undisturbed
+
+if TYPE_CHECKING:
+    import pymysql
 
 Kind = Literal["mysql", "mariadb"]
 Say = Callable[[str], None]
@@ -49,11 +52,13 @@ LOGIN_TIMEOUT_S = 10
 ANSWER_TIMEOUT_S = 60
 """A server that hangs, or waits for room on its disk, must not hold the harness for ever; filling the books takes a second (s)."""
 LOG_LINES = 12
+NO_SPACE = ("No space left on device", "Errcode: 28", "errno: 28", "Disk is full")
+"""How servers say that a disk is full."""
 SOCKET_PATH_LIMIT = 100
 """The kernel takes 107 bytes for a Unix socket's path, and the server adds `.lock` to it."""
 
 
-class DatabaseError(Exception):
+class DatabaseError(Failure):
     """There is no database to run against; the message says what to do next."""
 
 
@@ -67,6 +72,8 @@ class Login:
     password: str = field(repr=False)
 
     def connect(self, schema: str | None = None) -> pymysql.Connection[Any]:
+        import pymysql  # here: `doctor` looks for a server, and asks none
+
         return pymysql.connect(
             host=self.host, port=self.port, user=self.user, password=self.password, database=schema,
             charset="utf8mb4", autocommit=True, connect_timeout=LOGIN_TIMEOUT_S,
@@ -478,6 +485,8 @@ class PrivateServer:
         return self._sockets / "s.sock"
 
     def _wait_until_ready(self, process: subprocess.Popen[bytes], login: Login) -> None:
+        from pymysql import MySQLError
+
         deadline = time.monotonic() + START_DEADLINE_S
         while time.monotonic() < deadline:
             if (code := process.poll()) is not None:
@@ -485,13 +494,16 @@ class PrivateServer:
             try:
                 login.connect().close()
                 return
-            except pymysql.MySQLError:
+            except MySQLError:
                 time.sleep(0.05)
         raise self._failed(f"did not answer within {START_DEADLINE_S:.0f} s")
 
     def _failed(self, what: str) -> DatabaseError:
         lines = self._log.read_text(encoding="utf-8", errors="replace").splitlines()[-LOG_LINES:]
         hint = "free what it lacks, or name a running server by its URL"
+        if any(sign in line for sign in NO_SPACE for line in lines):
+            free = shutil.disk_usage(self._folder).free >> 20
+            hint = f"the disk of {self._folder} is full ({free} MiB free): make room, or name a folder on another disk by --out"
         if Path("/etc/apparmor.d/usr.sbin.mysqld").exists():
             hint = f"AppArmor may confine it to folders of its own; {hint}"
         return DatabaseError("\n  ".join([f"{self._binary.path} {what}: {hint}. Its last words ({self._log}):", *lines]))

@@ -13,6 +13,8 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
+from nsb.errors import Failure
+
 CHAIN, SUMS = "chain.sha256", "SHA256SUMS"
 CHAINED = ("cells.jsonl", "starts.jsonl")
 """The files whose lines are chained, in one chain, in the order in which they were written."""
@@ -22,8 +24,10 @@ _LINK = re.compile(rb"([0-9a-f]{64})  (cells\.jsonl|starts\.jsonl)\n")
 _SUM = re.compile(r"([0-9a-f]{64})  ([\w.-]+)")
 
 
-class Altered(Exception):
+class Altered(Failure):
     """A record is not what was written; the message names the file, and the line where a chain tells it."""
+
+    exits = 1
 
 
 @dataclass(frozen=True)

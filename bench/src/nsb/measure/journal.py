@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from nsb.errors import Failure
 from nsb.measure.integrity import CHAIN, CHAINED, Altered, Chain, chain_of, link, verify
 from nsb.measure.interrupt import undisturbed
 from nsb.records.cells import Record
@@ -20,7 +21,7 @@ CELLS, SAMPLES, STARTS, RUN = "cells.jsonl", "samples.csv", "starts.jsonl", "run
 RESUME = "make room, then go on with --resume"
 
 
-class JournalError(Exception):
+class JournalError(Failure):
     """The run's folder cannot be read or written; the message says what to do."""
 
 

@@ -9,6 +9,7 @@ import subprocess
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
+from nsb.measure.patience import patience
 from nsb.measure.process import Process, ProcessError, run
 from nsb.registry.model import Scenario, Timing
 
@@ -38,7 +39,9 @@ def ensure(root: Path, go: str, say: Callable[[str], None]) -> Path:
     log = root / ".tools" / "built" / "k6.log"
     log.unlink(missing_ok=True)
     build = [go, "build", "-trimpath", "-o", str(unfinished), "go.k6.io/k6/v2"]
-    if run("k6", build, log, {**os.environ, "CGO_ENABLED": "0"}, folder) != 0:
+    with patience(lambda: "k6: go build", say):
+        code = run("k6", build, log, {**os.environ, "CGO_ENABLED": "0"}, folder)
+    if code != 0:
         raise ProcessError(f"k6 could not be built:\n{log.read_text(encoding='utf-8', errors='replace')[-2000:]}")
     unfinished.rename(program)
     return program

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 import httpx
 
 from nsb.conform.kernel import established
+from nsb.errors import Failure
 from nsb.measure import attach, holder, k6, manifest, starts
 from nsb.measure.database import Server
 from nsb.measure.host import slab_memory_mib, tcp_counters, tcp_memory_mib
@@ -71,7 +72,7 @@ COLLECTION_S = 0.26
 back 0.1 s later. All of that falls into the half of a hold in which no user starts and none ends, so that no garbage is in the reading."""
 
 
-class Died(Exception):
+class Died(Failure):
     """A service ended (exit_code) or does not get ready (None); the message quotes its last words."""
 
     def __init__(self, sentence: str, exit_code: int | None, words: str) -> None:

@@ -21,6 +21,7 @@ from typing import Protocol
 
 import psutil
 
+from nsb.errors import Failure
 from nsb.measure.interrupt import ends, undisturbed
 
 _LIBC = ctypes.CDLL(None, use_errno=True)
@@ -30,7 +31,7 @@ _STARTER = ThreadPoolExecutor(max_workers=1, thread_name_prefix="starter")
 """Starts every process: the kernel's death signal follows the *thread* that forked, so it must live as long as the harness."""
 
 
-class ProcessError(Exception):
+class ProcessError(Failure):
     """A process did not do what it must; the message is a sentence for the user."""
 
 

@@ -10,9 +10,12 @@ import shutil
 import subprocess
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
+from nsb.errors import Failure
+from nsb.measure.patience import patience
 from nsb.measure.process import ProcessError, run
 from nsb.registry.model import HEAP_MIB, Contender, Registry, Service, Tool, tools_named
 
@@ -20,7 +23,7 @@ LONGEST_STEP_S = 40 * 60.0
 """A build from nothing takes minutes: what has not ended by then hangs, and should be named before someone else's limit ends it all."""
 
 
-class BuildError(Exception):
+class BuildError(Failure):
     """A build failed; the message quotes its last lines."""
 
 
@@ -176,9 +179,11 @@ def _run_step(
 ) -> None:
     """Raises BuildError with the last words of a command that fails."""
     log.parent.mkdir(parents=True, exist_ok=True)
-    say(f"{name}: {' '.join([Path(command[0]).name, *command[1:]])}")
+    what = f"{name}: {' '.join([Path(command[0]).name, *command[1:]])}"
+    say(what)
     try:
-        code = run(name, command, log, environment, folder, LONGEST_STEP_S)
+        with patience(lambda: what, say):
+            code = run(name, command, log, environment, folder, LONGEST_STEP_S)
     except ProcessError as error:
         raise BuildError(f"{error}{_end_of(log)}") from None
     if code != 0:
@@ -215,8 +220,11 @@ def _fill(text: str, values: Mapping[str, str]) -> str:
 
 
 def workshop(root: Path, registry: Registry) -> Workshop:
-    """Looks for every tool of the registry."""
-    looked = {name: find(name, tool, root=root) for name, tool in registry.tools.items()}
+    """Looks for every tool of the registry, all at once: some take half a second to say their version."""
+    with ThreadPoolExecutor() as beside:
+        looked = dict(
+            zip(registry.tools, beside.map(lambda name: find(name, registry.tools[name], root=root), registry.tools), strict=True)
+        )
     return Workshop(
         root,
         registry,

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
+from nsb.errors import Failure
 from nsb.records.manifest import DECLARED
 from nsb.registry.claims import Article, CapRule, Claim, Claims, Name, Ours, Rule, SlopeRule, contenders_of
 from nsb.registry.model import (
@@ -33,8 +34,10 @@ ModelT = TypeVar("ModelT", bound=BaseModel)
 EntryT = TypeVar("EntryT", Contender, Scenario, Claim)
 
 
-class ConfigurationError(Exception):
+class ConfigurationError(Failure):
     """Wrong configuration; `mistakes` has one sentence each, with file and key."""
+
+    exits = 2
 
     def __init__(self, mistakes: list[str]) -> None:
         super().__init__("\n".join(mistakes))

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from nsb.analyse.judge import LEAST_ROUNDS, MARGINS, band
 from nsb.analyse.noise import Noise
-from nsb.analyse.stats import equality_power, power, smallest_shift
+from nsb.analyse.power import equality_power, power, smallest_shift
 
 ASSUMED = (0.03, 0.08, 0.13)
 """s of a quiet, an ordinary and a busy machine, if there is no earlier run."""

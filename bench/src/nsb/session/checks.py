@@ -54,7 +54,7 @@ def _parts(root: Path, registry: Registry) -> list[Part]:
         Part("harness: types", lambda: _command([sys.executable, "-m", "mypy"], bench)),
     ]
     services = [Part(f"{name}: build and test", lambda name=name: _service(work, name)) for name in registry.services]  # type: ignore[misc]
-    upstream = [Part("upstream: test", lambda: _upstream(work, bench / "upstream"))]
+    ours = [Part(f"{name}: test", lambda name=name: _go(work, bench / name)) for name in ("upstream", "generator")]  # type: ignore[misc]
     nsb = [sys.executable, "-m", "nsb"]
     live = [
         Part("harness: tests", lambda: _command([sys.executable, "-m", "pytest"], bench)),
@@ -62,7 +62,7 @@ def _parts(root: Path, registry: Registry) -> list[Part]:
         Part("a stop of three seconds", lambda: _command([*nsb, "conform", *_checked(registry), "--stopped-for", "3"], root)),
         Part("a short run, build to table", lambda: _short_run(nsb, root, registry)),
     ]
-    return [*harness, *upstream, *services, *live]
+    return [*harness, *ours, *services, *live]
 
 
 def _command(command: Sequence[str], folder: Path) -> str | None:
@@ -90,7 +90,7 @@ def _service(work: Workshop, name: str) -> str | None:
     return None
 
 
-def _upstream(work: Workshop, folder: Path) -> str | None:
+def _go(work: Workshop, folder: Path) -> str | None:
     if "go" not in work.found:
         return work.missing["go"].sentence
     go = work.found["go"].path
@@ -105,4 +105,4 @@ def _short_run(nsb: Sequence[str], root: Path, registry: Registry) -> str | None
     """The whole chain once: the measured numbers are not judged here, that every cell has one is (exit 0)."""
     contenders = ",".join(_checked(registry))
     scenarios = ",".join(s.id for s in registry.scenarios.values() if s.check)
-    return _command([*nsb, "bench-all", "--tier", "smoke", "--contenders", contenders, "--scenarios", scenarios], root)
+    return _command([*nsb, "bench-all", "--tier", "smoke", "--contenders", contenders, "--scenarios", scenarios, "--wait"], root)

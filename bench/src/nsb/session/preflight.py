@@ -14,6 +14,7 @@ import psutil
 
 from nsb.analyse import preflight as judging
 from nsb.analyse.preflight import Demand, Finding, Noise, Probe, Reading
+from nsb.errors import Refused
 from nsb.measure import host, k6
 from nsb.measure.journal import write_whole
 from nsb.measure.native import Stage, sleep_until
@@ -21,7 +22,6 @@ from nsb.measure.process import ALL_CORES, Program, cpu_s, machine_times
 from nsb.records.summary import SummaryError, load_summary
 from nsb.registry.model import ClosedUsers, OpenRate, Scenario, Timing, to_json
 from nsb.registry.plan import LISTEN_REHEARSAL_S, LISTEN_S, Plan
-from nsb.session import run as session
 
 WINDOW_S = 1.5
 SETTLE_S = 0.5
@@ -53,7 +53,7 @@ def run(plan: Plan, stage: Stage, k6_program: Path, folder: Path, noisy: bool, s
     if refusals:
         file = folder / "preflight.json"
         write_whole(file, to_json(record))
-        raise session.Refused("\n".join(["The run is refused:", *refusals, f"What was measured: {file}"]))
+        raise Refused("\n".join(["The run is refused:", *refusals, f"What was measured: {file}"]))
     return record
 
 

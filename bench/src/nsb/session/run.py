@@ -17,14 +17,18 @@ from typing import Any, Protocol
 from nsb.analyse import fairness
 from nsb.analyse.resume import digest, entries
 from nsb.conform.bed import Bed, LaunchFailed, Outcome
+from nsb.conform.presence import absent, cannot_go_on, wait_for_any_answer
 from nsb.conform.suite import check
+from nsb.conform.wire import NoAnswer
+from nsb.errors import Refused
 from nsb.measure import generator, holder, host, k6, manifest, native
 from nsb.measure.database import DatabaseError, provide
 from nsb.measure.duet import Ground
 from nsb.measure.interrupt import stop_if_asked, undisturbed
 from nsb.measure.journal import Journal
 from nsb.measure.native import Died, Running, Stage
-from nsb.measure.process import ProcessError, Program, pin, run
+from nsb.measure.patience import clock, patience
+from nsb.measure.process import ProcessError, Program, free_port, pin, run
 from nsb.measure.tools import BuildError, Workshop, sources
 from nsb.records.cells import Record
 from nsb.records.manifest import Fairness
@@ -38,10 +42,6 @@ HARNESS = ("bench/src", "bench/k6", "bench/generator", "bench/upstream", "bench/
 
 Judge = Callable[[Record], Cell]
 """What a record means: given by the command line (analyse/cells.py), so that a loop that measures knows no rule."""
-
-
-class Refused(Exception):
-    """The run cannot start on this machine as asked; the message names the remedy. Exit code 3."""
 
 
 class Progress(Protocol):
@@ -94,7 +94,9 @@ def _built(command: Sequence[str], folder: Path, program: Path, say: Callable[[s
     program.parent.mkdir(exist_ok=True)
     log = program.parent / "built" / f"{folder.name}.log"
     log.unlink(missing_ok=True)
-    if run(folder.name, command, log, folder=folder) != 0:
+    with patience(lambda: f"{folder.name}: go {command[1]}", say):
+        code = run(folder.name, command, log, folder=folder)
+    if code != 0:
         raise ProcessError(f"{folder.name} could not be built:\n{log.read_text(encoding='utf-8', errors='replace')[-2000:]}")
     return program
 
@@ -106,6 +108,7 @@ def build(workshop: Workshop, services: Sequence[str], say: Callable[[str], None
     for name in services:
         service = workshop.registry.services[name]
         stamp = workshop.root / ".tools" / "built" / name
+        took = stamp.with_name(f"{name}.seconds")
         print_ = workshop.fingerprint(service)
         products = _products(workshop, name)
         if all(path.exists() for path in products) and stamp.exists() and stamp.read_text() == print_:
@@ -113,6 +116,7 @@ def build(workshop: Workshop, services: Sequence[str], say: Callable[[str], None
             continue
         stamp.parent.mkdir(parents=True, exist_ok=True)
         stamp.unlink(missing_ok=True)
+        say(f"{name}: building what has changed ({_last_time(took)})")
         log = workshop.root / ".tools" / "built" / f"{name}.log"
         log.unlink(missing_ok=True)
         try:
@@ -121,7 +125,15 @@ def build(workshop: Workshop, services: Sequence[str], say: Callable[[str], None
             failed[name] = str(error)
             continue
         stamp.write_text(print_)
+        took.write_text(f"{seconds[name]}\n")
     return seconds, failed
+
+
+def _last_time(took: Path) -> str:
+    try:
+        return f"the last time it took {clock(float(took.read_text()))}"
+    except (OSError, ValueError):
+        return "for the first time: some minutes, most of them to fetch libraries"
 
 
 def _products(workshop: Workshop, name: str) -> list[Path]:
@@ -146,13 +158,14 @@ class Launcher:
 
     def __call__(self, environment: Mapping[str, str], ready: bool = True) -> Running:
         try:
-            return self._stage.start(self._contender, environment, None if ready else "/healthz", self._begun)
+            return self._stage.start(self._contender, environment, None if ready else "/healthz", self.begun)
         except Died as error:
             raise LaunchFailed(error.exit_code, error.words) from None
         except ProcessError as error:
             raise LaunchFailed(None, str(error)) from None
 
-    def _begun(self, process: Program) -> None:
+    def begun(self, process: Program) -> None:
+        """It is ended with the others."""
         with self._lock:
             self._started.append(process)
             over = self._over
@@ -168,14 +181,44 @@ class Launcher:
             process.end(deadline_s)
 
 
-def conform(stage: Stage, contender: Contender, say: Callable[[str], None]) -> list[Outcome]:
-    """Every rule of the contract against one contender, but those that it breaks by what it stands for."""
+def conform(stage: Stage, contender: Contender, seen: Callable[[Outcome], None]) -> list[Outcome]:
+    """Every rule of the contract against one contender, but those that it breaks by what it stands for; `seen` gets each as it is found.
+
+    Endpoints that it does not have come first, by name; then the rules that concern the others, unless nothing can be checked without it.
+    """
     launcher = Launcher(stage, contender)
-    bed = Bed(launcher, stage.database, stage.upstream_url, contender.id, POOL_SIZE, contender.workers(stage.workers), contender.endpoints)
     try:
-        return check(bed, say, but=contender.breaks, give_up=lambda: launcher.end_all(0))
+        missing = _missing(stage, contender, launcher)
+        for outcome in missing:
+            seen(outcome)
+        if cannot_go_on(missing):
+            return missing
+        named = {outcome.title.split()[0] for outcome in missing}
+        there = [name for name in contender.endpoints if name not in named]
+        bed = Bed(launcher, stage.database, stage.upstream_url, contender.id, POOL_SIZE, contender.workers(stage.workers), there)
+        return [*missing, *check(bed, seen, but=contender.breaks, give_up=lambda: launcher.end_all(0))]
     finally:
         launcher.end_all()
+
+
+def _missing(stage: Stage, contender: Contender, launcher: Launcher) -> list[Outcome]:
+    """The endpoints that a service which is started once does not have; that it does not start or answer at all where that is so."""
+    port = free_port()
+    process = stage.program(contender, stage.settings(contender, port), port)
+    launcher.begun(process)
+
+    def ended() -> str | None:
+        code = process.exit_code
+        return None if code is None else f"it ended with {code} as soon as it was started: {process.last_words()}"
+
+    url = f"http://127.0.0.1:{port}"
+    try:
+        wait_for_any_answer(url, ended)
+        return absent(url, contender.endpoints)
+    except NoAnswer as error:
+        return [Outcome("C1", "/healthz is missing", False, str(error))]
+    finally:
+        process.end(2)
 
 
 class PassedBefore:

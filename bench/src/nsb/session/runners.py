@@ -11,22 +11,23 @@ import secrets
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
-from nsb.measure import containers, host, k6
-from nsb.measure.containers import Absent, ContainerStage, DatabaseContainer, Project
-from nsb.measure.database import Server, private_server, provide
-from nsb.measure.database_private import title
+from nsb.errors import Refused
+from nsb.measure import engine, host, k6
+from nsb.measure.engine import Absent
 from nsb.measure.interrupt import undisturbed
-from nsb.measure.native import Stage
 from nsb.measure.process import ALL_CORES, ProcessError, free_port
 from nsb.measure.tools import BuildError, Workshop
 from nsb.registry import compose as composing
 from nsb.registry.compose import DATABASE, UPSTREAM, Conditions
 from nsb.registry.model import Contender, Profile
 from nsb.registry.plan import Plan
-from nsb.session import run as session
-from nsb.session.run import Refused
+
+if TYPE_CHECKING:  # `doctor` and `plan` only ask who can run: what stands on a stage takes a second to import
+    from nsb.measure.containers import DatabaseContainer, Project
+    from nsb.measure.database import Server
+    from nsb.measure.native import Stage
 
 RUNNERS = ("auto", "native", "compose")
 Say = Callable[[str], None]
@@ -106,20 +107,28 @@ class Native:
         return [name for name, lacks in lacking.items() if not lacks], {name: "; ".join(lacks) for name, lacks in lacking.items() if lacks}
 
     def build(self, contenders: Sequence[Contender], say: Say) -> tuple[dict[str, float], dict[str, str]]:
+        from nsb.session import run as session
+
         lacking = {each.id: "; ".join(lacks) for each in contenders if (lacks := self._work.provide(self._work.needs(each), say))}
         services = dict.fromkeys(each.service for each in contenders if each.id not in lacking)
         seconds, failed = session.build(self._work, list(services), say)
         return seconds, {**lacking, **{each.id: failed[each.service] for each in contenders if each.service in failed}}
 
     def k6(self, say: Say) -> Path:
+        from nsb.session import run as session
+
         return k6.ensure(self._work.root, session.go(self._work), say)
 
     def stage(
         self, profile: Profile, workers: int, contenders: Sequence[Contender], folder: Path, database_url: str | None, say: Say
     ) -> AbstractContextManager[Stage]:
+        from nsb.session import run as session
+
         return session.stage(self._work, profile, workers, len(contenders), folder, database_url, say)
 
     def standing(self, plan: Plan) -> dict[str, Any]:
+        from nsb.session import run as session
+
         return {**session.standing(plan, self._work, self.name), "tools": session.tools_used(plan, self._work)}
 
     def facts(self) -> dict[str, Any]:
@@ -132,11 +141,11 @@ class Compose:
     name = "compose"
 
     def __init__(self, work: Workshop, workers: int) -> None:
-        """Raises containers.Absent where no container can run here."""
+        """Raises engine.Absent where no container can run here."""
         self._work = work
-        self.engine = containers.engine()
+        self.engine = engine.engine()
         self._project = f"nsb-{secrets.token_hex(4)}"
-        self.config = containers.resolved(work.root, self._project, workers)
+        self.config = engine.resolved(work.root, self._project, workers)
         lacking = [name for name in (DATABASE, UPSTREAM) if name not in self.config["services"]]
         if lacking:
             raise Absent(f"compose.yaml has no service {' and no '.join(lacking)}; {composing.NATIVE_WORKS}")
@@ -175,10 +184,10 @@ class Compose:
             return {}
         service, seconds = composing.builder_of(self.config, image), {}
         if service is not None:
-            if not containers.is_there(image):
+            if not engine.is_there(image):
                 self._made.append(image)
-            seconds[service] = round(containers.build(self._work.root, service, self._log(service), say), 1)
-        self._images[image] = containers.image(image, say)
+            seconds[service] = round(engine.build(self._work.root, service, self._log(service), say), 1)
+        self._images[image] = engine.image(image, say)
         return seconds
 
     def _log(self, service: str) -> Path:
@@ -199,13 +208,16 @@ class Compose:
         image = str(self.config["services"][service]["image"])
         self._built(image, say)
         unfinished = program.with_suffix(".copied")
-        containers.taken_out(self._images[image]["Id"], str(self._images[image]["Config"]["Entrypoint"][0]), unfinished)
+        engine.taken_out(self._images[image]["Id"], str(self._images[image]["Config"]["Entrypoint"][0]), unfinished)
         unfinished.rename(program)
 
     @contextlib.contextmanager
     def stage(
         self, profile: Profile, workers: int, contenders: Sequence[Contender], folder: Path, database_url: str | None, say: Say
     ) -> Iterator[Stage]:
+        from nsb.measure import containers
+        from nsb.session import run as session
+
         connections = session.connections_of(len(contenders))
         place, port = host.placement(profile), free_port()
         services = list(dict.fromkeys(_service(each) for each in contenders))
@@ -220,9 +232,11 @@ class Compose:
         )
         own_cores = os.sched_getaffinity(0)
         stack = contextlib.ExitStack()
-        stack.callback(lambda: containers.remove_images(self._made))
+        stack.callback(lambda: engine.remove_images(self._made))
         try:
-            project = stack.enter_context(Project(self._project, composing.measured(self.config, services, given), folder / "compose.json"))
+            project = stack.enter_context(
+                containers.Project(self._project, composing.measured(self.config, services, given), folder / "compose.json")
+            )
             server, container = self._database(project, port, connections, folder, database_url, say)
             stack.callback(server.close)
             if container is not None:
@@ -230,7 +244,7 @@ class Compose:
             upstream, url = stack.enter_context(containers.upstream(project, place.upstream, folder / "logs"))
             stack.callback(os.sched_setaffinity, 0, own_cores)
             os.sched_setaffinity(0, place.generator)  # the harness is no guest on the service's core
-            yield ContainerStage(
+            yield containers.ContainerStage(
                 self._work,
                 place,
                 workers,
@@ -250,6 +264,10 @@ class Compose:
     def _database(
         self, project: Project, port: int, connections: int, folder: Path, url: str | None, say: Say
     ) -> tuple[Server, DatabaseContainer | None]:
+        from nsb.measure.containers import DatabaseContainer
+        from nsb.measure.database import private_server, provide
+        from nsb.measure.database_private import title
+
         if url is not None:
             return provide(url, folder / "database", self._work.root, connections, say), None
         say(f"starting {self.config['services'][DATABASE]['image']}")
@@ -259,12 +277,16 @@ class Compose:
         return server, container
 
     def _given(self, contender: Contender) -> dict[str, str | None]:
+        from nsb.measure import containers
+
         service = self.config["services"][_service(contender)]
         own = dict(pair.split("=", 1) for pair in self._images[service["image"]]["Config"].get("Env") or [] if "=" in pair)
         given = {**own, **containers.BY_ENGINE, **composing.declared(service, contender.environment)}
         return {name: value for name, value in given.items() if name not in containers.SAME}
 
     def standing(self, plan: Plan) -> dict[str, Any]:
+        from nsb.session import run as session
+
         return {**session.standing(plan, self._work, self.name), "tools": self._tools()}
 
     def _tools(self) -> dict[str, str]:

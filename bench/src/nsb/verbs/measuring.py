@@ -1,0 +1,122 @@
+"""`bench-all` and `bench`: the plan that is asked for, or that of the run that goes on."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from nsb.analyse.resume import differences
+from nsb.errors import Refused
+from nsb.measure import host
+from nsb.measure.archive import packed
+from nsb.measure.journal import cut_torn_tail, hold
+from nsb.measure.machine import alone
+from nsb.measure.tools import Workshop, workshop
+from nsb.registry import plan as plans
+from nsb.registry.load import ConfigurationError
+from nsb.registry.model import Cell
+from nsb.session import runners
+from nsb.session.runs import read_run
+from nsb.verbs.common import BENCH, ROOT, console, found_run, registry_of, say
+from nsb.verbs.planning import Asked, known_runner, make
+
+
+def bench(
+    given: Mapping[str, Any],
+    asked: Asked,
+    runner: str,
+    out: Path | None,
+    resume: Path | None,
+    database_url: str | None,
+    order: str,
+    noisy: bool,
+    wait: bool,
+) -> None:
+    """Measures and exits. `given`: the options that were written on the command line, by name; `wait`: for another run's end."""
+    registry = registry_of()
+    known_runner(runner)
+    if order not in ("auto", "scenario", "contender"):
+        raise ConfigurationError([f"--order: {order!r} is not one of auto, scenario, contender"])
+    already: list[Cell] = []
+    before: dict[str, Any] | None = None
+    work = workshop(ROOT, registry)
+    if resume is not None:
+        resume = found_run(resume)
+        if packed(resume):
+            raise Refused(f"{resume} cannot be resumed: it is kept, so its raw files are packed and its records have sums")
+        hold(resume)
+        cut_torn_tail(resume)
+        before, already = read_run(resume)
+        _refuse_other_plan(given, resume, before)
+        plan, ground = _resumed(work, before, resume)
+        if not plans.missing(plan, already):
+            console.print("Every planned cell is there already.")
+            from nsb.verbs import reading
+
+            reading.report(resume, False)
+            return
+        order = before["plan"].get("order", "scenario")
+        out = resume
+    else:
+        plan = make(registry, asked)
+        ground = runners.asked_of(runner, work, plan.contenders, plan.workers, say)
+        order = "contender" if order == "auto" and plan.tier.one_at_a_time else order
+    folder = out or BENCH / "out" / f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{host.facts(ROOT)['name']}"
+    if resume is None and (folder / "cells.jsonl").exists():
+        raise ConfigurationError(
+            [f"--out: {folder} already holds a run; go on with --resume {shlex.quote(str(folder))}, or name another folder"]
+        )
+    with alone(ROOT, wait, say):
+        from nsb.verbs.running import run  # what measures takes a second to import: a mistake is told before
+
+        sys.exit(run(work, ground, plan, folder.resolve(), already, before, database_url, order, noisy))
+
+
+def _refuse_other_plan(given: Mapping[str, Any], folder: Path, run: dict[str, Any]) -> None:
+    """A resumed run keeps its plan: an option that would change it is not passed over in silence. Raises ConfigurationError."""
+    mistakes, old = [], run["plan"]
+    for name in ("tier", "contenders", "scenarios", "rounds", "seed", "twin", "profile", "order", "out", "articles"):
+        if name in given:
+            mistakes.append(f"--{name}: the run in {folder} keeps its own; leave it out with --resume")
+    runner = run.get("runner", "native")
+    if given.get("runner", "auto") not in ("auto", runner):
+        mistakes.append(f"--runner: the run in {folder} was made with {runner} and keeps it; leave it out with --resume")
+    asked = given.get("contender")
+    if asked is not None and asked not in old["contenders"]:
+        mistakes.append(f"CONTENDER: {asked!r} is not in the run in {folder}; it has {', '.join(old['contenders'])}")
+    if mistakes:
+        raise ConfigurationError(mistakes)
+
+
+def _resumed(work: Workshop, run: dict[str, Any], folder: Path) -> tuple[plans.Plan, runners.Runner]:
+    """The plan and the runner of an interrupted run. Raises Refused where the machine, the code or the configuration is another one."""
+    old, registry = run["plan"], work.registry
+    gone = [name for name in (*old["contenders"], *old["scenarios"]) if name not in {**registry.contenders, **registry.scenarios}]
+    if gone:
+        raise Refused(f"{folder} cannot be resumed: {', '.join(gone)} is not in the registry any more. Start a new run.")
+    plan = plans.make(
+        registry,
+        old["tier"],
+        old["contenders"],
+        old["scenarios"],
+        old["profile"],
+        old["workers"],
+        old["seed"],
+        old["rounds"],
+        asked=old.get("asked"),
+        articles=old.get("articles", []),
+        nofile=host.raise_limits(),
+    )
+    ground = runners.asked_of(run.get("runner", "native"), work, plan.contenders, plan.workers, say)
+    refuse_differences(run, ground.standing(plan), folder)
+    return plan, ground
+
+
+def refuse_differences(before: dict[str, Any], now: dict[str, Any], folder: Path) -> None:
+    changed = differences(before, now)
+    if changed:
+        raise Refused(f"{folder} cannot be resumed here: {'; '.join(changed)}. Start a new run.")

@@ -1,0 +1,178 @@
+"""The plan of a run as the command line asks for it, and `plan`, which prints it."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import Any
+
+from nsb.errors import Refused
+from nsb.measure import host
+from nsb.measure.tools import workshop
+from nsb.registry import plan as plans
+from nsb.registry.load import ConfigurationError, chosen
+from nsb.registry.model import Contender, Profile, Registry
+from nsb.render import power
+from nsb.render.words import count
+from nsb.session import earlier, runners
+from nsb.verbs.common import BENCH, ROOT, claims_of, console, registry_of, say, tell_left_out
+
+
+def size(plan: plans.Plan) -> str:
+    """`84 cells: 7 contenders × 12 scenarios × 1 round`, or `84 cells: 14 pairs of …` where not all are asked all."""
+    product = {"contender": len(plan.contenders), "scenario": len(plan.scenarios), "round": plan.rounds}
+    if len(plan.pairs) < len(plan.contenders) * len(plan.scenarios):
+        return f"{count(plan.cells, 'cell')}: {len(plan.pairs)} pairs of contender and scenario × {count(plan.rounds, 'round')}"
+    return f"{count(plan.cells, 'cell')}: " + " × ".join(count(number, noun) for noun, number in product.items())
+
+
+def tell_unsupported(plan: plans.Plan) -> None:
+    """Who is left out of a scenario that others run, and what of a scenario."""
+    for each in plan.scenarios:
+        if (short := plan.cut_short(each)) is not None:
+            console.print(f"{each.id} {short}", markup=False, soft_wrap=True)
+    for scenario, why, names in plan.left_out:
+        console.print(f"{scenario} without {', '.join(names)}: {why}", markup=False, soft_wrap=True)
+
+
+def print_placement(plan: plans.Plan) -> None:
+    for line in host.placement_lines(plan.profile):
+        console.print(line, markup=False, soft_wrap=True)
+
+
+def pointless(plan: plans.Plan) -> dict[str, str]:
+    """Contenders of which this plan could tell nothing, and why: they are left out, and without them nothing is missing."""
+    return {contender.id: why for contender in plan.contenders if (why := tells_nothing(contender, plan)) is not None}
+
+
+def tells_nothing(contender: Contender, plan: plans.Plan) -> str | None:
+    """Why it is pointless to run it in this plan; None where it is not."""
+    whys = [contender.why_not(scenario) for scenario in plan.scenarios if plan.asks(contender, scenario)]
+    if not whys:
+        return "none of these scenarios is for it"
+    return whys[0] if None not in whys else contender.nothing_of_its_own(plan.workers)
+
+
+def _profile(text: str | None) -> Profile:
+    if text is None:
+        return host.default_profile()
+    if text == "1cpu":
+        return "1cpu"
+    if text == "ncpu":
+        return "ncpu"
+    raise ConfigurationError([f"--profile: {text!r} is not one of 1cpu, ncpu"])
+
+
+def known_runner(runner: str) -> None:
+    """Raises ConfigurationError."""
+    if runner not in runners.RUNNERS:
+        raise ConfigurationError([f"--runner: {runner!r} is not one of {', '.join(runners.RUNNERS)}"])
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What the command line says of a plan."""
+
+    tier: str
+    contenders: str = "default"
+    scenarios: str = "default"
+    rounds: int | None = None
+    seed: int | None = None
+    profile: str | None = None
+    twin: str | None = "none"
+    articles: str | None = None
+
+
+def make(registry: Registry, asked: Asked) -> plans.Plan:
+    """Raises ConfigurationError with every wrong option at once."""
+    mistakes: list[str] = []
+
+    def collect(option: str, text: str, known: Any, default: list[str], everything: list[str] | None = None) -> list[str]:
+        try:
+            return chosen(option, text, known, default, everything)
+        except ConfigurationError as error:
+            mistakes.extend(error.mistakes)
+            return []
+
+    placed: Profile = "1cpu"
+    try:
+        placed = _profile(asked.profile)
+    except ConfigurationError as error:
+        mistakes.extend(error.mistakes)
+    twinned = None if asked.twin is None else [] if asked.twin == "none" else [name.strip() for name in asked.twin.split(",")]
+    collect("--tier", asked.tier, registry.tiers, [])
+    tier = registry.tiers.get(asked.tier)
+    cast: dict[str, list[str]] | None = None
+    letters: list[str] = []
+    usual = [s.id for s in registry.scenarios.values() if s.default and asked.tier in s.tiers]
+    default = [c.id for c in registry.contenders.values() if c.default]
+    if tier is not None and tier.by_claims:
+        claims = claims_of(registry)
+        letters = collect("--articles", asked.articles or "all", claims.articles, [])
+        cast = plans.by_claims(claims, registry, letters, placed, twinned)
+        usual = list(cast)
+    elif asked.articles is not None:
+        mistakes.append(f"--articles: belongs to --tier article; {asked.tier} asks all contenders the same")
+    what = collect("--scenarios", asked.scenarios, registry.scenarios, usual)
+    if cast is not None:
+        default = [name for name in registry.contenders if any(name in cast.get(scenario, []) for scenario in what)]
+    originals = [c.id for c in registry.contenders.values() if c.copy_of is None]
+    who = collect("--contenders", asked.contenders, registry.contenders, default, originals)
+    try:
+        who = plans.with_twins(who, registry, twinned)
+    except KeyError as error:
+        mistakes.append(f"--twin: {error} is not one of the run's contenders ({', '.join(who)}), nor none")
+    if mistakes:
+        raise ConfigurationError(mistakes)
+    workers = len(host.placement(placed).service)
+    seed = int.from_bytes(os.urandom(3)) if asked.seed is None else asked.seed
+    return plans.make(registry, asked.tier, who, what, placed, workers, seed, asked.rounds, cast, letters, host.raise_limits())
+
+
+def show(asked: Asked, runner: str) -> None:
+    """What would run, how long it takes, and what it could detect."""
+    registry = registry_of()
+    known_runner(runner)
+    plan = make(registry, asked)
+    ground = runners.asked_of(runner, workshop(ROOT, registry), plan.contenders, plan.workers, say)
+    left_out = ground.runnable(plan.contenders)[1] | pointless(plan)
+    if len(left_out) == len(plan.contenders):
+        tell_left_out(left_out)
+        raise Refused("No contender can run on this machine; ./justw doctor says what is missing.")
+    plan = plan.only([contender.id for contender in plan.contenders if contender.id not in left_out])
+    console.print(f"Tier {plan.tier_name}: {plan.tier.why}", markup=False)
+    console.print(
+        f"{size(plan)}; runner {ground.name}; profile {plan.profile}, {plan.workers} worker(s) each; seed {plan.seed}",
+        markup=False,
+    )
+    tell_left_out(left_out)
+    print_placement(plan)
+    unchecked = plan.seconds(plan.to_check) - plan.seconds()
+    console.print(
+        f"Time: {plan.seconds() / 60:.1f} minutes after the build; {unchecked / 60:.1f} more where none has passed the contract yet",
+        markup=False,
+    )
+    for scenario in plan.scenarios:
+        load_ = f"{scenario.rate_for(plan.workers)}/s open" if scenario.model == "open" else f"{scenario.vus} users closed"
+        t = plan.timing(scenario)
+        cells = [plan.cell_s(contender, scenario) for contender, of in plan.pairs if of is scenario]
+        longest = f"up to {max(cells):.0f}" if cells and max(cells) > t.total_s else f"{t.total_s:4.1f}"
+        window = "the whole load" if t.ends else f"settle {t.settle_s:4.1f} s, window {t.window_s:4.1f} s"
+        console.print(f"  {scenario.id:18} {load_:18} {window}, cell {longest} s")
+    tell_unsupported(plan)
+    for number, row in enumerate(plan.rows, 1):
+        console.print(f"  round {number}: {', '.join(row)}", markup=False)
+    try:
+        order = "contender" if plan.tier.one_at_a_time else "auto"
+        _, why = plans.order_for(order, [plan.largest(c) for c in plan.contenders], plan.workers, host.memory_available_mib())
+    except ValueError as error:
+        why = str(error)
+    if why:
+        console.print(why, markup=False, soft_wrap=True)
+    noise, source = earlier.noise(BENCH, host.facts(ROOT)["name"], plan.profile, say)
+    comparisons = max(1, len(plan.contenders) - len(plan.controls) - 1) * len(plan.scenarios)
+    for line in power.lines([s.id for s in plan.scenarios], plan.rounds, comparisons, noise, source):
+        console.print(line, markup=False)
+
+
+# --- checking --------------------------------------------------------------------------------------------------------

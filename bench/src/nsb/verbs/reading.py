@@ -1,0 +1,93 @@
+"""Verbs that write a run's outputs again: report, blog, draw."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+from nsb.measure import archive
+from nsb.measure.integrity import SUMS
+from nsb.measure.journal import write_whole
+from nsb.registry.load import ConfigurationError
+from nsb.registry.model import Cell
+from nsb.render import claims as verdicts
+from nsb.render import markdown, terminal, words
+from nsb.session.outputs import Written, blog, committed_articles, drawn_apart, outputs, pages, reproduced, tidy, without_picture
+from nsb.session.runs import read_run
+from nsb.verbs.common import BENCH, DONE, INCOMPLETE, ROOT, claims_of, console, found_run, tell_unchained
+
+
+def written(folder: Path) -> tuple[Written, dict[str, Any], list[Cell]]:
+    """Tables and verdicts from the journal, and the table on the screen; with what they were made from."""
+    facts, cells = read_run(folder)
+    tell_unchained(folder)
+    made = outputs(folder, facts, cells, claims_of())
+    console.print(terminal.grid(made.table, console.width))
+    for line in (*words.legend(made.table), *made.controls, verdicts.counts(made.judgement, "en")):
+        console.print(line, style="dim", markup=False)
+    console.print(f"\n{folder}/table.md, table.csv, table.json, claims.md, claims.json; raw data beside them", markup=False)
+    return made, facts, cells
+
+
+def draw_apart(folder: Path) -> bool:
+    """The page, the charts and the blog data; False, with a sentence, where they could not be drawn: tables and verdicts stand."""
+    console.print("Drawing the page, the charts and the blog data …")
+    why = drawn_apart(folder)
+    told = f"{folder}/report.html, charts/, blog.en.md, blog.ko.md" if why is None else f"The page could not be drawn: {why}"
+    console.print(told, markup=False)
+    _tell_without_picture(folder)
+    return why is None
+
+
+def _tell_without_picture(folder: Path) -> None:
+    if lacking := without_picture(folder):
+        console.print(f"{words.count(lacking, 'chart')} as SVG only: no font here has Hangul (Debian: apt-get install fonts-noto-cjk)")
+
+
+def report(run: Path, readme: bool) -> None:
+    """Every output again from a run's raw data; `readme`: the blocks of both READMEs too."""
+    run = found_run(run)
+    if readme and not run.resolve().is_relative_to(BENCH / "results"):
+        raise ConfigurationError([f"--readme: {run} is not a committed run below bench/results/"])
+    made, facts, _ = written(run)
+    complete = draw_apart(run)
+    if readme:
+        claims = claims_of()
+        articles = committed_articles(ROOT, claims)
+        judged = [(run.resolve().relative_to(ROOT).as_posix(), made.judgement), *((each.folder, each.judgement) for each in articles)]
+        pages_of = reproduced(articles, claims)
+        for name, language in markdown.READMES.items():
+            block = markdown.readme_block(made.table, facts, judged, pages_of, language)
+            write_whole(ROOT / name, markdown.with_block((ROOT / name).read_text(encoding="utf-8"), block))
+        tidy(ROOT, run.resolve(), list(markdown.READMES), claims)
+    sys.exit(DONE if complete else INCOMPLETE)
+
+
+def keep(run: Path, name: str | None) -> None:
+    """A finished run into bench/results: its records, one archive of its raw summaries, and every output."""
+    kept = archive.keep(found_run(run), BENCH / "results", name)
+    console.print(f"{kept}: records, {archive.RAW}, {SUMS}; say in bench/results/README.md why it is kept", markup=False)
+    report(kept, False)
+
+
+def raw(run: Path, member: str | None) -> None:
+    """One raw summary of a run as its generator wrote it, also from the archive of a kept run."""
+    run = found_run(run)
+    if member is None:
+        sys.stdout.writelines(f"{each}\n" for each in archive.members(run))
+    else:
+        sys.stdout.buffer.write(archive.member(run, member))
+
+
+def blog_data(run: Path) -> None:
+    """The blog data alone."""
+    run = found_run(run)
+    blog(run, *read_run(run), claims_of())
+    console.print(f"{run}/blog.en.md, blog.ko.md, charts/", markup=False)
+    _tell_without_picture(run)
+
+
+def draw(run: Path) -> None:
+    """What `report` and a run's end draw in a process of its own."""
+    pages(run, *read_run(run), claims_of())

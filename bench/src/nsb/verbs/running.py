@@ -1,0 +1,157 @@
+"""A run from build to table: what `bench-all` and `bench` do once the plan stands."""
+
+from __future__ import annotations
+
+import contextlib
+import shlex
+import time
+from pathlib import Path
+from typing import Any
+
+from nsb.analyse import table as tables
+from nsb.analyse.cells import judged
+from nsb.analyse.fairness import miscounts
+from nsb.errors import Refused
+from nsb.measure import code as sizes
+from nsb.measure.journal import Journal, JournalError, write_whole
+from nsb.measure.native import Stage
+from nsb.measure.tools import Workshop
+from nsb.progress import Screen
+from nsb.records.manifest import Fairness
+from nsb.registry import plan as plans
+from nsb.registry.model import Cell, to_json
+from nsb.session import preflight, runners
+from nsb.session import run as session
+from nsb.session.outputs import CODE
+from nsb.verbs import reading
+from nsb.verbs.common import DONE, INCOMPLETE, ROOT, claims_of, console, errors, say, tell_left_out
+from nsb.verbs.conforming import checked, say_checked
+from nsb.verbs.measuring import refuse_differences
+from nsb.verbs.planning import pointless, print_placement, size, tell_unsupported, tells_nothing
+
+
+def run(
+    work: Workshop,
+    ground: runners.Runner,
+    plan: plans.Plan,
+    folder: Path,
+    already: list[Cell],
+    before: dict[str, Any] | None,
+    database_url: str | None,
+    order: str,
+    noisy: bool,
+) -> int:
+    """From the build to the last output; the exit code. Raises Refused, and what the stage raises."""
+    print_placement(plan)
+    registry = work.registry
+    claims_of(registry)  # a mistake in them is told now, not after an hour
+    journal = Journal(folder)
+    began = time.monotonic()
+    runnable, left_out = ground.runnable(plan.contenders)
+    left_out |= pointless(plan)
+    runnable = [name for name in runnable if name not in left_out]
+    services = list(dict.fromkeys(registry.contenders[name].service for name in runnable))
+    console.print(f"Building {', '.join(services)} ({ground.name}); logs in .tools/built/", markup=False)
+    k6_program = ground.k6(say)
+    build_s, failed = ground.build([registry.contenders[name] for name in runnable], say)
+    left_out |= failed
+    runnable = [name for name in runnable if name not in left_out]
+    build_wall = time.monotonic() - began
+    tell_left_out(left_out)
+    if not runnable:
+        raise Refused("No contender can run on this machine; ./justw doctor says what is missing.")
+    arranged = session.arrange(order, [plan.largest(registry.contenders[name]) for name in runnable], plan.workers, say)
+    measured_from = time.monotonic()
+    asked = [registry.contenders[name] for name in runnable]
+    with ground.stage(plan.profile, plan.workers, asked, folder, database_url, say) as stage:
+        passed = _conform_first(work, stage, plan.only(runnable), left_out)
+        runnable = [name for name in runnable if name not in left_out]
+        if not runnable:
+            raise Refused("No contender obeys the contract; ./justw conform says which rules are broken.")
+        plan = plan.only(runnable, arranged)
+        tell_unsupported(plan)
+        checked = preflight.run(plan, stage, k6_program, folder, noisy, say)
+        announced = plans.left_s(plan, already)
+        left = f", {len(plans.missing(plan, already))} of them left" if already else ""
+        console.print(
+            f"{size(plan)}{left}, about {announced / 60:.0f} minutes; profile {plan.profile}, seed {plan.seed}; {folder}",
+            markup=False,
+        )
+        facts = session.run_facts(plan, stage, k6_program, build_s, announced)
+        facts |= ground.facts() | {"left_out": left_out, "conformance": passed, "preflight": checked}
+        if before is not None:
+            facts = _sitting(before, facts, left_out, ground.standing(plan)["tools"], folder)
+        journal.facts(facts)
+        write_whole(folder / CODE, to_json(sizes.measure(ROOT, registry, [c.id for c in plan.contenders]).model_dump(mode="json")))
+        started = time.monotonic()
+        screen = Screen(console, plan, lambda cells: tables.make(facts, cells), already)
+        try:
+            with screen:
+                retries_s = session.measure(plan, stage, journal, k6_program, facts, already, screen, judged)
+        except BaseException:
+            with contextlib.suppress(JournalError):  # a full disk once more: what went wrong first is what is told
+                reading.written(folder)
+            errors.print(f"what was measured is kept; go on with --resume {shlex.quote(str(folder))}", markup=False)
+            raise
+        already.clear()  # read again from the journal
+        written, _, cells = reading.written(folder)
+    wall = time.monotonic() - started
+    facts["wall_s"] = {
+        "build": round(build_wall, 1),
+        "prelude": round(started - measured_from, 1),
+        "cells": round(wall, 1),
+        "retries": round(retries_s, 1),
+        "announced": round(announced, 1),
+    }
+    journal.facts(facts)
+    console.print(
+        f"Build {build_wall:.0f} s; measured in {wall / 60:.1f} minutes, announced {announced / 60:.1f}, retries {retries_s:.0f} s"
+    )
+    missing = [
+        e
+        for e in written.table.entries
+        if e.status not in ("unsupported", "not asked") and e.rounds_valid + e.rounds_censored < plan.rounds
+    ]
+    tell_left_out(left_out)
+    for entry in missing:
+        counting = f"{entry.rounds_valid + entry.rounds_censored} of {plan.rounds} rounds count"
+        console.print(f"{entry.scenario} · {entry.contender}: {counting}: {'; '.join([*entry.reasons, *entry.doubts])}", markup=False)
+    uneven = miscounts(Fairness.model_validate(facts["fairness"]), tables.latest(cells)) if "fairness" in facts else []
+    for asymmetry in uneven:
+        console.print(asymmetry.sentence, markup=False)
+    complete = reading.draw_apart(folder)
+    lacking = [name for name in facts["left_out"] if tells_nothing(registry.contenders[name], plan) is None]
+    return INCOMPLETE if missing or uneven or lacking or not complete else DONE
+
+
+def _conform_first(work: Workshop, stage: Stage, plan: plans.Plan, left_out: dict[str, str]) -> dict[str, dict[str, object]]:
+    """A contender that breaks a rule gets no number. Returns who passed (now, or the same build before) but for which rules."""
+    passed = session.PassedBefore(work, stage)
+    if known := [contender.id for contender in plan.to_check if passed.knows(contender)]:
+        say(f"These builds passed the contract before: {', '.join(known)}")
+    unchecked = [contender for contender in plan.to_check if contender.id not in known]
+    for number, contender in enumerate(unchecked, 1):
+        say_checked(contender, number, unchecked, ", once for each build")
+        broken = [outcome for outcome in checked(stage, contender, lambda _: None) if not outcome.passed]
+        if broken:
+            left_out[contender.id] = "; ".join(f"{o.rule} {o.title}: {o.detail}" for o in broken)
+            say(f"{contender.id} is left out: {left_out[contender.id]}")
+        else:
+            passed.add(contender)
+    for contender in plan.contenders:
+        if contender.copy_of in left_out:
+            left_out.setdefault(contender.id, f"{contender.copy_of}, of which it is a copy, is left out")
+    return {
+        contender.id: {"passed": "before" if contender.id in known else "now", "but": contender.breaks}
+        for contender in plan.to_check
+        if contender.id not in left_out
+    }
+
+
+def _sitting(before: dict[str, Any], now: dict[str, Any], left_out: dict[str, str], tools: dict[str, str], folder: Path) -> dict[str, Any]:
+    """run.json of a resumed run: the first sitting's facts stand, the new one is added. Raises Refused where they do not fit together."""
+    if left_out:
+        raise Refused(f"the run cannot go on without {', '.join(left_out)}: {'; '.join(left_out.values())}")
+    refuse_differences(before, {**now, "tools": tools}, folder)
+    sittings = [*before.get("sittings", []), {key: now[key] for key in ("started_at", "build_s", "preflight")}]
+    return {**before, "sittings": sittings}

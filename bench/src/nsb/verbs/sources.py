@@ -1,0 +1,37 @@
+"""Verbs about the sources: show, schema, test."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+from nsb.verbs.common import BENCH, ROOT, console, registry_of
+
+
+def show(part: str) -> None:
+    """One part of every service, one after the other."""
+    from nsb.measure import show as showing
+    from nsb.registry.load import ConfigurationError
+
+    registry = registry_of()
+    found = showing.part(ROOT, registry, part)
+    if not found:
+        raise ConfigurationError([f"PART: no service has a file named {part!r}; try {', '.join(showing.parts(ROOT, registry))}"])
+    for path, text in found:
+        console.rule(path)
+        console.print(text, markup=False)
+
+
+def schemas() -> None:
+    """The documented columns and fields of every output, into bench/schema/ (ignored by git: they follow from the models)."""
+    from nsb.render import schema
+
+    (BENCH / "schema").mkdir(exist_ok=True)
+    schema.write(BENCH / "schema")
+
+
+def test(only: Sequence[str]) -> None:
+    """All checks, the same as CI; exits 1 where one fails."""
+    from nsb.session import checks
+
+    sys.exit(checks.run_all(ROOT, registry_of(), only, console))
