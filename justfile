@@ -66,6 +66,11 @@ keep *arguments:
 raw *arguments:
     @bench/nsb raw "$@"
 
+# How precise a run was: half-widths of the cost rows, doubts, halves, plants
+[group('read')]
+quality *arguments:
+    @bench/nsb quality "$@"
+
 # What run B does worse or better than run A, cell by cell: just compare A B
 [group('read')]
 compare *arguments:

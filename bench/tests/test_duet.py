@@ -40,6 +40,7 @@ def driven(name: str, found: Series, **changes: Any) -> Driven:
             "opened": 64,
             "wrong": None,
             "counted": found.answers[-1] + 10,
+            "bursts": [30.0, 20.0, 19.9],
             "waited_s": 0.74 * WINDOWS * EVERY,
             **changes,
         }
@@ -70,6 +71,7 @@ def cell_of(own_us: float, partner_us: float | None, noise: Sequence[float] | No
             "inserted": answers,
             "called": 3 * answers,
             "calls": 3,
+            "rehearsal": False,
             "speeds": [Speed(at_s=1.0, register_steps_per_us=500.0, memory_steps_per_us=100.0)],
             **changes,
         }
@@ -157,6 +159,14 @@ def test_a_service_that_still_gets_cheaper_is_doubted() -> None:
     own = driven("slow", series(40.0, cooling))
     cell = judged(record(HONEST.model_copy(update={"own": own, "executed": None, "inserted": None, "called": None})))
     assert [doubt for doubt in cell.doubts if doubt.startswith("V8 ")]
+
+
+@pytest.mark.parametrize(("rehearsal", "status"), [(True, "invalid"), (False, "valid")])
+def test_what_is_cold_says_so_and_has_no_figure_in_a_run_of_one_round(rehearsal: bool, status: str) -> None:
+    cold = HONEST.own.model_copy(update={"bursts": [300.0, 200.0, 120.0]})
+    cell = judged(record(HONEST.model_copy(update={"own": cold, "rehearsal": rehearsal})))
+    assert cell.status == status
+    assert any(sentence.startswith("V8 slow is cold") for sentence in [*cell.reasons, *cell.doubts])
 
 
 def test_without_answers_there_is_no_figure() -> None:

@@ -291,6 +291,14 @@ def compare(
     judging.compare_runs(a, b)
 
 
+@app.command("quality", rich_help_panel=READ)
+def quality(run: Run, as_json: Annotated[bool, typer.Option("--json", help="every figure, for programs")] = False) -> None:
+    """How precise a run was: half-widths of the cost rows, doubts, halves, plants."""
+    from nsb.verbs import judging
+
+    judging.quality_of(run, as_json)
+
+
 @app.command("keep", rich_help_panel=READ)
 def keep(
     run: Run,

@@ -12,7 +12,7 @@ import statistics
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 
-from nsb.records.duet import Driven, Duet, Series
+from nsb.records.duet import FALLING, Driven, Duet, Series
 from nsb.registry.model import Cell, Check, CostFigure
 
 DEMAND = 0.90
@@ -175,14 +175,21 @@ def _noise(duet: Duet) -> Check:
 
 
 def _steady(duet: Duet) -> Check:
-    """V8: both halves of the cell say the same."""
+    """V8: both halves of the cell say the same, and the warm-up ended because the cost fell no longer. In a run of one round what is cold
+    gets no figure: nobody would see that the others are warm."""
     found = figure(duet)
     if found is None:
         return _check("V8", ["fewer than four windows had an answer"], bad=True)
+    both = [duet.own, *([duet.partner] if duet.partner is not None else [])]
+    cold = [f"{each.contender} is cold: it still became cheaper when its warm-up ended" for each in both if still_falling(each.bursts)]
     moved = abs(math.log(found.halves)) > math.log1p(HALVES_DOUBT)
-    return _check(
-        "V8", [f"the second half differs from the first by {found.halves - 1:+.0%}"] if moved else [], bad=False, halves=found.halves
-    )
+    unlike = [f"the second half differs from the first by {found.halves - 1:+.0%}"] if moved else []
+    return _check("V8", [*cold, *unlike], bad=duet.rehearsal and bool(cold), halves=found.halves)
+
+
+def still_falling(bursts: Sequence[float]) -> bool:
+    """Whether the last burst cost at most `FALLING` of the one before."""
+    return len(bursts) > 1 and bursts[-1] <= FALLING * bursts[-2]
 
 
 def anchored(cells: Iterable[Cell]) -> list[Cell]:

@@ -14,7 +14,7 @@ from nsb.measure import generator
 from nsb.measure.generator import Competitors, Loaded
 from nsb.measure.native import HTTP, Running, Stage, StatsReader, sleep_until
 from nsb.measure.process import ALL_CORES, Process, ProcessError, cpu_s, machine_times, waited_s
-from nsb.records.duet import Driven, Duet, Series, Speed
+from nsb.records.duet import FALLING, Driven, Duet, Series, Speed
 from nsb.registry.model import FullCore, Scenario, Timing
 
 EVERY_S = 0.25
@@ -22,8 +22,6 @@ EVERY_S = 0.25
 BURST_S = 0.6
 """One burst of the warm-up of a cost row (s); the first reading's window is left out."""
 BURSTS = 8
-FALLING = 0.95
-"""A burst that costs more than this share of the one before: the cost falls no longer."""
 STATS_S = 5.0
 """How long a service may take for /stats when the load is over (s)."""
 
@@ -44,12 +42,12 @@ class Ground:
             each.end()
         self._competitors.clear()
 
-    def measure(self, scenario: FullCore, timing: Timing, own: Running, partner: Running | None) -> Duet:
+    def measure(self, scenario: FullCore, timing: Timing, own: Running, partner: Running | None, rehearsal: bool) -> Duet:
         """One cost cell. These services run, and all others are stopped.
 
         Raises ProcessError for what generator, witness or competitor does wrong.
         """
-        return _measure(self, scenario, timing, own, partner)
+        return _measure(self, scenario, timing, own, partner, rehearsal)
 
     def warm(self, running: Running, scenario: Scenario) -> list[float]:
         """CPU µs per request of each burst at full load, until it falls no longer or `BURSTS` were made. Raises ProcessError."""
@@ -71,7 +69,7 @@ class Ground:
         return generator.start(self.program, what, self.stage.placement.generator, self.folder, name)
 
 
-def _measure(ground: Ground, scenario: FullCore, timing: Timing, own: Running, partner: Running | None) -> Duet:
+def _measure(ground: Ground, scenario: FullCore, timing: Timing, own: Running, partner: Running | None, rehearsal: bool) -> Duet:
     both = [own, *([partner] if partner is not None else [])]
     database = ground.stage.database
     if scenario.writes:
@@ -106,6 +104,7 @@ def _measure(ground: Ground, scenario: FullCore, timing: Timing, own: Running, p
             answers=load.answers,
             opened=load.opened,
             wrong=load.wrong,
+            bursts=running.bursts.get(scenario.id, []),
             counted=None if before is None or now is None else now - before,
             waited_s=None if waits[0] is None or waits[1] is None else round(max(0.0, waits[1] - waits[0]), 6),
         )
@@ -130,6 +129,7 @@ def _measure(ground: Ground, scenario: FullCore, timing: Timing, own: Running, p
         inserted=database.inserted() if scenario.writes else None,
         called=None if called is None else _called(ground.stage.upstream_url) - called,
         calls=scenario.upstream_calls,
+        rehearsal=rehearsal,
         speeds=[*speeds, ground.speed()],
     )
 

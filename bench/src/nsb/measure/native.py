@@ -98,6 +98,8 @@ class Running:
     """What it has in effect, read once it is warm."""
     ready_cpu_s: float = 0.0
     ready_mib: float = 0.0
+    bursts: dict[str, list[float]] = field(default_factory=dict)
+    """Cost scenario → CPU µs per request of each burst that warmed it."""
     used: bool = False
     """Whether a cell has been measured on it: it keeps the memory that the largest load so far has touched."""
 
@@ -589,7 +591,7 @@ class Runner:
         running.warmed = seen["warm_requests"]
         if self._ground is not None:
             rows = [scenario for scenario in self.plan.asked_of(running.contender) if scenario.paired]
-            seen["steady"] = {each.id: self._ground.warm(running, each) for each in rows}
+            running.bursts = seen["steady"] = {each.id: self._ground.warm(running, each) for each in rows}
         running.process.pin(self.stage.placement.service)
 
     def _drain(self, running: Running, deadline_s: float) -> bool:
@@ -679,7 +681,7 @@ class Runner:
             for each in both:
                 each.used = True
                 each.process.thaw()
-            seen = self._ground.measure(slot.scenario, self.plan.timing(slot.scenario), running, partner)
+            seen = self._ground.measure(slot.scenario, self.plan.timing(slot.scenario), running, partner, self.plan.rounds < 2)
         except ProcessError as error:
             return self._unmeasured(slot, attempt, "failed", _in_one_line(str(error)))
         finally:

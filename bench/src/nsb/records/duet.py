@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from nsb.registry.model import Frozen
 
+FALLING = 0.95
+"""A burst that costs more than this share of the one before: the cost falls no longer, and the warm-up ends."""
+
 
 class Speed(Frozen):
     """How fast the service's core was at one moment, by the witness (bench/generator/witness.go)."""
@@ -49,6 +52,8 @@ class Driven(Frozen):
     """The first wrong answer, with its request; it ended the load."""
     counted: int | None
     """Requests that the service counted itself over the whole load (/stats); None where it did not answer."""
+    bursts: list[float]
+    """CPU µs per request of each burst that warmed it for this scenario, until the cost fell no longer; empty: there was none."""
     waited_s: float | None
     """How long its threads were ready to run and had no core, between the window's edges (schedstat; s). None: nobody can read it."""
 
@@ -83,5 +88,7 @@ class Duet(Frozen):
     """Calls that the upstream answered over the whole load; None where none are declared."""
     calls: int
     """Upstream calls per request, as declared."""
+    rehearsal: bool
+    """Whether the run has one round alone."""
     speeds: list[Speed]
     """By the witness: before and after the load."""

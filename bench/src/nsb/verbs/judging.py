@@ -10,12 +10,13 @@ from pathlib import Path
 from nsb.analyse.claims import judged
 from nsb.analyse.compare import Incomparable, compare
 from nsb.analyse.judge import LEAST_ROUNDS
+from nsb.analyse.quality import quality
 from nsb.errors import Failure, Refused
 from nsb.measure.journal import read_starts_of
 from nsb.registry.load import ConfigurationError
 from nsb.render import claims as verdicts
 from nsb.render import compare as side_by_side
-from nsb.render import messages
+from nsb.render import messages, precision
 from nsb.session.outputs import read_code_of
 from nsb.session.runs import read_run
 from nsb.verbs.common import BENCH, DONE, INCOMPLETE, claims_of, console, found_run, tell_unchained
@@ -38,6 +39,13 @@ def claims(run: Path | None, language: str) -> None:
     for line in verdicts.not_measured(found, language):
         console.print(line, style="dim", markup=False)
     console.print(f"{verdicts.counts(found, language)} {messages.scope(found.scope, language)}", markup=False)
+
+
+def quality_of(run: Path, as_json: bool) -> None:
+    """How precise a run was; a table, or every figure as JSON."""
+    run = found_run(run)
+    found = quality(*read_run(run))
+    console.print(found.model_dump_json(indent=1) if as_json else precision.text(found), markup=False, soft_wrap=True)
 
 
 def compare_runs(a: Path, b: Path) -> None:
