@@ -16,6 +16,7 @@ from pathlib import Path
 import psutil
 import pytest
 
+pytestmark = pytest.mark.slow
 BENCH = Path(__file__).resolve().parents[1]
 CONTENDER = "go"
 SCENARIOS = ["hello-rate", "book-read-rate", "compute-rate", "book-write-rate"]
