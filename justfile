@@ -86,7 +86,7 @@ show *arguments:
 bare *arguments:
     @bench/nsb bare "$@"
 
-# All checks, the same as CI: format, lint, types, tests of the harness and of every service, conformance
+# All checks, the same as CI; in three minutes: just test --quick; one part: just test go
 [group('check')]
 test *arguments:
     @bench/nsb --dev pytest --version >/dev/null

@@ -28,6 +28,7 @@ from nsb.conform.wire import Connection, NoAnswer, Reply, Request, ask
 from nsb.measure.database import Server, provide
 from nsb.registry.model import ENDPOINTS, EXTRAS, Registry
 
+pytestmark = pytest.mark.slow
 ROOT = Path(__file__).parents[2]
 SERVICE = Path(__file__).parent / "broken" / "service.py"
 WORKERS = 2

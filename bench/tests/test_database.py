@@ -23,6 +23,7 @@ import pytest
 from nsb.measure import database_private
 from nsb.measure.database import Counters, DatabaseError, Server, find_server, provide, server_settings, user_name
 
+pytestmark = pytest.mark.slow
 CACHE = Path(__file__).parents[2] / ".tools" / "database"
 
 

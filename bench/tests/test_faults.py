@@ -39,6 +39,7 @@ from nsb.session import runners
 from nsb.session.runs import read_run
 from nsb.verbs.common import ROOT
 
+pytestmark = pytest.mark.slow
 TESTS = Path(__file__).parent
 MAIN_GONE = "the service ended with 137"
 

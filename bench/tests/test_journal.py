@@ -95,6 +95,7 @@ def killed(folder: Path, after: int, spin: int) -> int:
     return acknowledged
 
 
+@pytest.mark.slow
 def test_what_was_acknowledged_survives_a_kill_at_any_moment(tmp_path: Path) -> None:
     draw = random.Random(20261120)
     for kill in range(KILLS):
@@ -111,6 +112,7 @@ def test_what_was_acknowledged_survives_a_kill_at_any_moment(tmp_path: Path) -> 
         assert rounds(folder) == [*found, len(found) + 1]
 
 
+@pytest.mark.slow
 def test_a_line_torn_at_any_byte_is_left_out_and_cut(tmp_path: Path) -> None:
     first, last = (cell(n).line().encode() + b"\n" for n in (1, 2))
     file = tmp_path / "cells.jsonl"
@@ -342,6 +344,7 @@ print(json.dumps(told), file=sys.stderr)
 """
 
 
+@pytest.mark.slow
 def test_a_day_long_journal_is_reported_in_250_mib(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     day_long(tmp_path / "run")
     environment = {**os.environ, "PYTHONPATH": str(BENCH / "src")}

@@ -18,6 +18,7 @@ import pytest
 
 from nsb.session.runs import read_run
 
+pytestmark = pytest.mark.slow
 BENCH = Path(__file__).resolve().parents[1]
 CONTENDER = "go"
 SCENARIOS = ["hello-rate", "book-read-rate", "compute-rate", "book-write-rate"]

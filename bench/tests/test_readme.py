@@ -16,6 +16,7 @@ from nsb.render import markdown
 from nsb.session.outputs import CommittedRun, committed_articles, derived, linked_from, outputs, reproduced, tidy
 from nsb.session.runs import read_run
 
+pytestmark = pytest.mark.slow
 ROOT = Path(__file__).resolve().parents[2]
 READMES = [ROOT / name for name in markdown.READMES]
 RESULTS = sorted(path.parent for path in (ROOT / "bench" / "results").glob("*/run.json"))

@@ -19,6 +19,7 @@ from nsb.registry.model import Cell, Registry, Status
 from nsb.session import run as session
 from test_cli import RUN, nsb
 
+pytestmark = pytest.mark.slow
 ROOT = Path(__file__).resolve().parents[2]
 FACTS: dict[str, Any] = {
     "schema": 1,

@@ -22,6 +22,7 @@ from nsb.registry.model import Cell, ClosedUsers, FixedWork, MemoryLadder
 from nsb.session import run as session
 from nsb.session.runs import read_run
 
+pytestmark = pytest.mark.slow
 LADDER = MemoryLadder(
     shape="ladder", id="ladder", why="", path="/sleep", body="ok", levels=[1, 2], hold_ms=100
 )  # fmt: skip

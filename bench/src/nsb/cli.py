@@ -248,11 +248,17 @@ def conform(
 
 
 @app.command("test", rich_help_panel=CHECK)
-def run_checks(only: Annotated[list[str] | None, typer.Argument(help="parts; default: all")] = None) -> None:
-    """All checks, the same as CI."""
+def run_checks(
+    only: Annotated[list[str] | None, typer.Argument(help="parts, by how their names begin; default: all")] = None,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="format, lint, types and the fast tests of the harness: some three minutes")
+    ] = False,
+    names: Annotated[bool, typer.Option("--names", help="the names of what CI runs at the same time, as JSON; checks nothing")] = False,
+) -> None:
+    """All checks, the same as CI; or the quick ones, or parts by name."""
     from nsb.verbs import sources
 
-    sources.test(only or [])
+    sources.test(only or [], quick, names)
 
 
 # --- reading ---------------------------------------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Sequence
 
@@ -30,8 +31,11 @@ def schemas() -> None:
     schema.write(BENCH / "schema")
 
 
-def test(only: Sequence[str]) -> None:
-    """All checks, the same as CI; exits 1 where one fails."""
+def test(only: Sequence[str], quick: bool, names: bool) -> None:
+    """The checks, the same as CI; exits 1 where one fails. `names`: prints what CI runs at the same time, as JSON, and checks nothing."""
     from nsb.session import checks
 
-    sys.exit(checks.run_all(ROOT, registry_of(), only, console))
+    if names:
+        print(json.dumps(checks.names(ROOT, registry_of())))
+        return
+    sys.exit(checks.run_all(ROOT, registry_of(), only, console, quick))
