@@ -131,7 +131,7 @@ class Pool:
             try:
                 connection = self.connect()
             except pymysql.MySQLError:
-                time.sleep(0.1)
+                time.sleep(5 if MODE == "looks for it seldom" else 0.1)
                 continue
             with self.changed:
                 self.idle.append(connection)
@@ -151,6 +151,8 @@ class Pool:
         if MODE == "never recovers" and self.lost:
             raise NO_DATABASE
         with self.changed:
+            if not self.open and MODE != "waits while it is away":
+                raise NO_DATABASE
             self.waiting += 1
             try:
                 limit = None if MODE == "waits for ever" and self.open else within_s
