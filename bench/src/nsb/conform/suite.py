@@ -22,6 +22,7 @@ T = TypeVar("T")
 MOST_FINDINGS = 6  # in one outcome; the rest is counted
 GENEROUS_S = 10.0  # how long a condition may take that the contract sets no time for
 TICK_S = 0.02  # between two looks at a condition
+NOWHERE = "mysql://user:password@127.0.0.1:1/nowhere"  # a service that has it disturbs no other rule
 EARLY_S = 0.005  # clocks are read in different places and rounded to the millisecond
 
 
