@@ -94,6 +94,8 @@ BROKEN: dict[str, set[str]] = {
     "takes any success": {"C37"},
     "has no timeout": {"C37"},
     "waits for ever": {"C38"},
+    "waits while it is away": {"C38"},
+    "looks for it seldom": {"C43"},
     "tells its cause": {"C39"},
     "claims to cancel": {"C40"},
     "forgets nobody": {"C40"},

@@ -5,16 +5,18 @@ import { Database } from './database.js';
 import { createUpstream } from './fanout.js';
 import { Offload } from './compute.js';
 import { createListener } from './routes.js';
-import { KEEP_ALIVE_MS, SettingsError, poolShare, readSettings } from './settings.js';
+import { KEEP_ALIVE_MS, SettingsError, poolShare, readSettings, requireAddress } from './settings.js';
 import { Stats } from './stats.js';
 import { Streams, wantsSocket } from './streaming.js';
 import { runPrimary, runWorker } from './workers.js';
 
 const STOP_LIMIT_MS = 8_000; // C41
 
-function settingsOrExit() {
+async function settingsOrExit() {
   try {
-    return readSettings(process.env);
+    const settings = readSettings(process.env);
+    if (cluster.isPrimary) await requireAddress(settings.host);
+    return settings;
   } catch (error) {
     if (!(error instanceof SettingsError)) throw error;
     console.error(error.message);
@@ -72,7 +74,7 @@ function runAlone({ start, stop }) {
   start();
 }
 
-const settings = settingsOrExit();
+const settings = await settingsOrExit();
 if (settings.workers === 1) serve(settings, runAlone);
 else if (cluster.isPrimary) runPrimary(settings.workers, STOP_LIMIT_MS);
 else serve(settings, runWorker);

@@ -1,6 +1,7 @@
 // C50: settings from the environment alone, read once into one frozen value.
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { isIP } from 'node:net';
+import { createServer } from 'node:net';
 import { availableParallelism } from 'node:os';
 
 export const KEEP_ALIVE_MS = 75_000; // C62
@@ -12,7 +13,7 @@ export class SettingsError extends Error {}
 export function readSettings(env) {
   const workers = wholeNumber(env, 'WORKERS', availableParallelism(), 1, 1024);
   return Object.freeze({
-    host: host(env),
+    host: env.HOST || '127.0.0.1',
     port: wholeNumber(env, 'PORT', 8080, 1, 65535),
     databaseUrl: databaseUrl(env),
     dbPoolSize: wholeNumber(env, 'DB_POOL_SIZE', 150, workers, 10_000),
@@ -25,6 +26,13 @@ export function readSettings(env) {
   });
 }
 
+/** C42: whether it can be bound shows only when it is. */
+export async function requireAddress(host) {
+  const probe = createServer().listen({ host, port: 0 });
+  await once(probe, 'listening').catch((error) => refuse('HOST', host, `an address to bind (${error.code})`));
+  probe.close();
+}
+
 /** C60: this worker's part of the pool; the remainder goes to the first ones. */
 export function poolShare({ dbPoolSize, workers }, index) {
   return Math.floor(dbPoolSize / workers) + (index < dbPoolSize % workers ? 1 : 0);
@@ -35,12 +43,6 @@ function wholeNumber(env, name, byDefault, min, max) {
   const number = /^(0|[1-9][0-9]*)$/.test(value) ? Number(value) : NaN;
   if (!(number >= min && number <= max)) refuse(name, value, `a whole number from ${min} to ${max}`);
   return number;
-}
-
-function host(env) {
-  const value = env.HOST || '127.0.0.1';
-  if (!isIP(value) && value !== 'localhost') refuse('HOST', value, 'an IP address');
-  return value;
 }
 
 function databaseUrl(env) {

@@ -62,9 +62,9 @@ def main() -> int:
         signal.signal(number, lambda *_: None)
     try:
         listener = socket.create_server((wanted.host, wanted.port), backlog=_backlog())
-    except OSError as error:
-        print(f'HOST="{wanted.host}" PORT="{wanted.port}" cannot be bound: {error}', file=sys.stderr)
-        return 1
+    except (OSError, UnicodeError) as error:  # the second where a name cannot be one of DNS
+        print(f'HOST="{wanted.host}" and PORT="{wanted.port}" cannot be bound: {error}', file=sys.stderr)
+        return 2
     listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)  # C62: inherited; asyncio's loop would not set it
     stats = Stats(wanted.workers)
     status = 0

@@ -45,13 +45,21 @@ fn main() -> ExitCode {
             return ExitCode::from(2); // C42
         }
     };
+    let listener = match listen(&settings) {
+        Ok(listener) => listener,
+        Err(error) => {
+            let (host, port) = (&settings.host, settings.address.port());
+            eprintln!("HOST={host:?} and PORT=\"{port}\" cannot be bound: {error}");
+            return ExitCode::from(2);
+        }
+    };
     let runtime = runtime::Builder::new_multi_thread()
         .worker_threads(settings.workers)
         .enable_all()
         .build()
         .expect("the runtime starts");
     // Spawned, so that accepting is a worker's task too and not that of an extra thread (C64).
-    let ended = runtime.block_on(runtime.spawn(serve(settings)));
+    let ended = runtime.block_on(runtime.spawn(serve(settings, listener)));
     runtime.shutdown_background(); // what is still asleep does not hold up the end
     match ended.expect("the server does not panic") {
         Ok(()) => ExitCode::SUCCESS,
@@ -62,10 +70,10 @@ fn main() -> ExitCode {
     }
 }
 
-async fn serve(settings: Settings) -> Result<(), Box<dyn Error + Send + Sync>> {
+async fn serve(settings: Settings, listener: Socket) -> Result<(), Box<dyn Error + Send + Sync>> {
     let mut terminate = signal(SignalKind::terminate())?;
     let mut interrupt = signal(SignalKind::interrupt())?;
-    let listener = listen(&settings)?;
+    let listener = TcpListener::from_std(listener.into())?;
     let database = Database::open(&settings);
     let app = Arc::new(App {
         stats: Stats::default(),
@@ -124,12 +132,12 @@ async fn serve(settings: Settings) -> Result<(), Box<dyn Error + Send + Sync>> {
     Ok(())
 }
 
-fn listen(settings: &Settings) -> std::io::Result<TcpListener> {
+fn listen(settings: &Settings) -> std::io::Result<Socket> {
     let domain = Domain::for_address(settings.address);
     let socket = Socket::new(domain, Type::STREAM, Some(Protocol::TCP))?;
     socket.set_reuse_address(true)?;
     socket.set_nonblocking(true)?;
     socket.bind(&settings.address.into())?;
     socket.listen(settings.backlog)?;
-    TcpListener::from_std(socket.into())
+    Ok(socket)
 }

@@ -14,6 +14,7 @@ use mysql_async::Opts;
 use crate::parameters::whole_number;
 
 pub struct Settings {
+    pub host: String,
     pub address: SocketAddr,
     pub backlog: i32,
     pub database: Opts,
@@ -29,8 +30,10 @@ impl Settings {
         let cpus = thread::available_parallelism().map_or(1, |cpus| cpus.get() as u64);
         let workers = number("WORKERS", cpus.min(1024), 1..=1024)?;
         number("SERVER_THREADS", 200, 1..=100_000)?; // checked by all, used by others
+        let host = text("HOST").unwrap_or_else(|| "127.0.0.1".into());
         Ok(Self {
-            address: address()?,
+            address: address(&host)?,
+            host,
             backlog: backlog(),
             database: database()?,
             pool_size: number("DB_POOL_SIZE", 150, workers..=10_000)? as usize,
@@ -59,10 +62,9 @@ fn milliseconds(name: &str, default: u64) -> Result<Duration, String> {
     number(name, default, 1..=3_600_000).map(Duration::from_millis)
 }
 
-fn address() -> Result<SocketAddr, String> {
-    let host = text("HOST").unwrap_or_else(|| "127.0.0.1".into());
+fn address(host: &str) -> Result<SocketAddr, String> {
     let port = number("PORT", 8080, 1..=65_535)? as u16;
-    let mut found = (host.as_str(), port).to_socket_addrs().into_iter().flatten();
+    let mut found = (host, port).to_socket_addrs().into_iter().flatten();
     found.next().ok_or_else(|| format!("HOST={host:?} is not an address to bind"))
 }
 

@@ -22,7 +22,7 @@ from datetime import datetime
 from http.client import HTTPConnection, HTTPException
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 import pymysql
@@ -57,7 +57,7 @@ STOPPING = threading.Event()
 # ---- settings (C42, C50) ----
 
 
-def refuse(sentence: str) -> None:
+def refuse(sentence: str) -> NoReturn:
     print(sentence, file=sys.stderr)
     sys.exit(1 if MODE == "exits with 1" else 2)
 
@@ -131,7 +131,7 @@ class Pool:
             try:
                 connection = self.connect()
             except pymysql.MySQLError:
-                time.sleep(0.1)
+                time.sleep(5 if MODE == "looks for it seldom" else 0.1)
                 continue
             with self.changed:
                 self.idle.append(connection)
@@ -151,6 +151,8 @@ class Pool:
         if MODE == "never recovers" and self.lost:
             raise NO_DATABASE
         with self.changed:
+            if not self.open and MODE != "waits while it is away":
+                raise NO_DATABASE
             self.waiting += 1
             try:
                 limit = None if MODE == "waits for ever" and self.open else within_s
@@ -650,7 +652,10 @@ def main() -> None:
     for number_ in codes:
         signal.signal(number_, lambda *_: stop.set())
     POOL = Pool()
-    server = Server((HOST, PORT), Handler)
+    try:
+        server = Server((HOST, PORT), Handler)
+    except OSError as error:
+        refuse(f'HOST="{HOST}" is not an address to bind: {error}')
     threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()
     while not stop.wait(0.05):  # a wait without an end is not always woken by a signal
         pass

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 from typing import Final
 
@@ -12,6 +13,9 @@ from nsb.conform.wire import Flight, Request, get, post_json
 
 READY_WITHIN_S: Final = 3.0  # the contract allows 2 s (C2); the rest is for a busy machine
 BACK_WITHIN_S: Final = 15.0
+AWAY_WITHIN_S: Final = 1.3  # the contract gives 1 s (C38)
+GOOD_WITHIN_S: Final = 3.0  # and 2 s (C43)
+AWAY_FOR_S: Final = 6.0  # long enough for a pause between two tries that doubles each time
 NO_DATABASE: Final = problem(503, "the database did not answer")
 NO_UPSTREAM: Final = problem(502, "the upstream did not answer")
 INTERNAL: Final = problem(500, "internal error")
@@ -60,11 +64,16 @@ def other_settings(stand: Stand, case: Case) -> None:
 
 @rule("C38", "503 while the database is away", Stage.AWAY, needs=["/books", "/sleep-query", "/slow-query"])
 def database_away(stand: Stand, case: Case) -> None:
-    # all at once, because each may wait as long as for a connection
-    for request, reply in zip(QUERIES, Flight(stand.url, QUERIES).land(), strict=True):
-        case.equal(f"{request.method} {request.target}", answer_of(reply), NO_DATABASE)
+    _refused_soon(stand, case, "")
     missing = answer_of(stand.ask(post_json("/books", b"[]")))
     case.equal("422 comes before 503", missing.status, 422)
+
+
+def _refused_soon(stand: Stand, case: Case, when: str) -> None:
+    for request, reply in zip(QUERIES, Flight(stand.url, QUERIES).land(), strict=True):
+        what = f"{request.method} {request.target}{when}"
+        case.equal(what, answer_of(reply), NO_DATABASE)
+        case.holds(reply.elapsed_s <= AWAY_WITHIN_S, what, f"after {reply.elapsed_s:.1f} s", "within 1 s")
 
 
 @rule("C37", "502 when the upstream is wrong or away, without a retry", Stage.AWAY, needs=["/fanout"])
@@ -167,6 +176,34 @@ def comes_back(stand: Stand, case: Case) -> None:
     # every connection works again or has been replaced
     replies = until(lambda: stand.fly(*["/books/1"] * 20).land(), lambda seen: {one.status for one in seen} == {200}, BACK_WITHIN_S)
     case.equal("answers when the database is back", Counter(reply.status for reply in replies), {200: 20})
+
+
+@rule(
+    "C43",
+    "503 soon when the database dies, good soon when it is back",
+    Stage.AWAY,
+    needs=["/readyz", "/books", "/sleep-query", "/slow-query"],
+)
+def database_dies(stand: Stand, case: Case) -> None:
+    _forwarder(stand).open()
+    _ready_again(stand, case)
+    if case.findings:
+        return
+    lent = stand.fly(*["/slow-query?ms=60000"] * 2)
+    until(stand.stats, lambda stats: stats["pool_in_use"] == 2, 2)
+    died = time.monotonic()
+    _forwarder(stand).away()
+    for reply in lent.land():
+        case.equal("a statement in flight", answer_of(reply), NO_DATABASE)
+        case.holds(reply.ended_at - died <= AWAY_WITHIN_S, "a statement in flight", f"after {reply.ended_at - died:.1f} s", "within 1 s")
+    while time.monotonic() < died + AWAY_FOR_S:
+        _refused_soon(stand, case, f", {time.monotonic() - died:.1f} s after the database died")
+        time.sleep(0.5)
+    _forwarder(stand).open()
+    back = time.monotonic()
+    until(lambda: {reply.status for reply in Flight(stand.url, QUERIES).land()}, lambda seen: seen <= {200, 201}, BACK_WITHIN_S)
+    took = time.monotonic() - back
+    case.holds(took <= GOOD_WITHIN_S, "seconds until all is good again", f"{took:.1f}", "at most 2")
 
 
 @rule("C50", "empty variables count as not set", Stage.DEFAULTS)

@@ -14,7 +14,7 @@ from websockets.frames import CloseCode
 from nsb.conform import kernel
 from nsb.conform.bed import LaunchFailed
 from nsb.conform.exchanges import MOST_INTERVAL_MS, MOST_MS
-from nsb.conform.suite import Case, Stage, Stand, holds_for, rule, until
+from nsb.conform.suite import NOWHERE, Case, Stage, Stand, holds_for, rule, until
 from nsb.conform.wire import Connection, Flight, NoAnswer, Reply, Socket, Stream, ask, get
 
 FINISH_S: Final = 8.0  # C41
@@ -23,7 +23,6 @@ STREAMS: Final = 3  # of each kind, open at SIGTERM
 AT_ONCE: Final = 2  # starts that must fail, run in parallel
 USED_BY: Final = {"DATABASE_URL": "/readyz", "DB_": "/readyz", "UPSTREAM_": "/fanout"}
 """Prefix of a setting's name → the endpoint without which a service does not read that setting."""
-NOWHERE: Final = "mysql://user:password@127.0.0.1:1/nowhere"  # a service that starts nevertheless does not disturb other rules
 PASSWORD: Final = "a-secret-never-told"
 NUMBERS: Final[tuple[tuple[str, int, int, tuple[str, ...]], ...]] = (
     ("PORT", 1, 65_535, ("abc", "0", "65536")),
@@ -142,6 +141,8 @@ def wrong_settings(stand: Stand, case: Case) -> None:
     for value in ("", f"postgres://user:{PASSWORD}@127.0.0.1:1/db", f"mysql://user:{PASSWORD}@127.0.0.1:99999/db"):
         starts.append(({"DATABASE_URL": value}, None))
     starts.append(({"DATABASE_URL": f"mysql://user:{PASSWORD}@127.0.0.1:3306"}, None))
+    for value in ("192.0.2.1", "no address"):  # the first is for examples (RFC 5737): no machine has it
+        starts.append(({"HOST": value}, None))
     starts = [
         start for start in starts if not any(name.startswith(at) and not stand.has(use) for name in start[0] for at, use in USED_BY.items())
     ]
@@ -169,6 +170,8 @@ def _refusal(stand: Stand, environment: Mapping[str, str], sentence: str | None)
         found.append(f"{about}: expected {sentence!r}, got {lines[0]!r}")
     elif name not in lines[0]:
         found.append(f"{about}: expected the variable's name, got {lines[0]!r}")
+    elif name == "HOST" and f'{name}="{value}"' not in lines[0]:
+        found.append(f"{about}: expected the variable and its value, got {lines[0]!r}")
     if PASSWORD in said:
         found.append(f"{name}: the password is printed")
     return found

@@ -22,6 +22,7 @@ T = TypeVar("T")
 MOST_FINDINGS = 6  # in one outcome; the rest is counted
 GENEROUS_S = 10.0  # time allowed for a condition for which the contract sets no limit
 TICK_S = 0.02  # between two checks of a condition
+NOWHERE = "mysql://user:password@127.0.0.1:1/nowhere"  # a service that starts nevertheless does not disturb other rules
 EARLY_S = 0.005  # clocks are read in different places and rounded to the millisecond
 
 

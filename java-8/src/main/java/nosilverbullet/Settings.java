@@ -2,8 +2,8 @@ package nosilverbullet;
 
 import java.io.IOException;
 import java.net.InetAddress;
+import java.net.ServerSocket;
 import java.net.URI;
-import java.net.UnknownHostException;
 import java.nio.file.Files;
 import java.nio.file.Paths;
 import java.util.List;
@@ -83,9 +83,9 @@ final class Settings {
     }
 
     private static InetAddress host(String value) {
-        try {
-            return InetAddress.getByName(value);
-        } catch (UnknownHostException unknown) {
+        try (ServerSocket probe = new ServerSocket(0, 1, InetAddress.getByName(value))) {
+            return probe.getInetAddress();
+        } catch (IOException unbindable) {
             throw new Wrong("HOST=\"" + value + "\" is not an address to bind");
         }
     }

@@ -2,7 +2,7 @@ package nosilverbullet;
 
 import java.io.IOException;
 import java.net.InetAddress;
-import java.net.UnknownHostException;
+import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
@@ -43,9 +43,9 @@ record Settings(InetAddress host, int port, int workers, int backlog) {
     }
 
     private static InetAddress host(String value) {
-        try {
-            return InetAddress.getByName(value);
-        } catch (UnknownHostException unknown) {
+        try (var probe = new ServerSocket(0, 1, InetAddress.getByName(value))) {
+            return probe.getInetAddress();
+        } catch (IOException unbindable) {
             throw new Wrong("HOST=\"" + value + "\" is not an address to bind");
         }
     }

@@ -29,9 +29,6 @@ class Database {
     /** C60, C61. Hikari opens the connections one by one in the background, with or without a database (C43). */
     static HikariDataSource pool(Settings settings) {
         var config = new HikariConfig();
-        config.setJdbcUrl(settings.database().url());
-        config.setUsername(settings.database().user());
-        config.setPassword(settings.database().password());
         config.setMaximumPoolSize(settings.poolSize());
         config.setMinimumIdle(settings.poolSize());
         config.setConnectionTimeout(settings.acquireTimeoutMs());
@@ -49,6 +46,7 @@ class Database {
         config.addDataSourceProperty("sslMode", "DISABLED");
         config.addDataSourceProperty("allowPublicKeyRetrieval", "true"); // caching_sha2_password without TLS
         config.addDataSourceProperty("connectTimeout", "2000");
+        config.setDataSource(new Connector(settings.database(), config.getDataSourceProperties()));
         return new HikariDataSource(config);
     }
 
@@ -100,6 +98,9 @@ class Database {
 
     /** C38: tells a database that is away from a statement that is wrong. */
     private <T> T ask(Supplier<T> statement) {
+        if (pool.getHikariPoolMXBean().getTotalConnections() == 0) {
+            throw Problem.database(null); // Hikari would let it wait for its whole limit
+        }
         try {
             return statement.get();
         } catch (CannotGetJdbcConnectionException none) {

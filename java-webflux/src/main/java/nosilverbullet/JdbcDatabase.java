@@ -43,12 +43,7 @@ class JdbcDatabase implements Statements, DisposableBean {
         // Read once by the classes they belong to, so they are set before any of these is loaded.
         System.setProperty("com.zaxxer.hikari.aliveBypassWindowMs", "" + Long.MAX_VALUE); // C60: no test on borrow
         System.setProperty("com.zaxxer.hikari.timeoutMs.floor", "1"); // DB_ACQUIRE_TIMEOUT_MS may be below 250
-        var url = settings.database();
-        var host = url.host().contains(":") ? "[" + url.host() + "]" : url.host();
         var config = new HikariConfig();
-        config.setJdbcUrl("jdbc:mysql://" + host + ":" + url.port() + "/");
-        config.setUsername(url.user());
-        config.setPassword(url.password());
         config.setMaximumPoolSize(settings.poolSize());
         config.setMinimumIdle(settings.poolSize());
         config.setConnectionTimeout(settings.acquireTimeout().toMillis());
@@ -56,7 +51,7 @@ class JdbcDatabase implements Statements, DisposableBean {
         config.setIdleTimeout(0);
         config.setMaxLifetime(0);
         config.setKeepaliveTime(0);
-        config.addDataSourceProperty("dbname", url.database());
+        config.addDataSourceProperty("dbname", settings.database().database());
         config.addDataSourceProperty("useServerPrepStmts", "true");
         config.addDataSourceProperty("cachePrepStmts", "true");
         config.addDataSourceProperty("useLocalSessionState", "true");
@@ -65,6 +60,7 @@ class JdbcDatabase implements Statements, DisposableBean {
         config.addDataSourceProperty("sslMode", "DISABLED");
         config.addDataSourceProperty("allowPublicKeyRetrieval", "true"); // caching_sha2_password without TLS
         config.addDataSourceProperty("connectTimeout", "2000");
+        config.setDataSource(new Connector(settings.database(), config.getDataSourceProperties()));
         return new HikariDataSource(config);
     }
 
@@ -158,6 +154,9 @@ class JdbcDatabase implements Statements, DisposableBean {
     }
 
     private Connection connection() {
+        if (pool.getHikariPoolMXBean().getTotalConnections() == 0) {
+            throw Problem.databaseSilent(); // Hikari would let it wait for its whole limit
+        }
         try {
             return pool.getConnection();
         } catch (SQLException none) {

@@ -1,10 +1,11 @@
 package nosilverbullet;
 
+import java.io.IOException;
 import java.net.InetAddress;
+import java.net.ServerSocket;
 import java.net.URI;
 import java.net.URISyntaxException;
 import java.net.URLDecoder;
-import java.net.UnknownHostException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Map;
@@ -137,9 +138,9 @@ record Settings(
     }
 
     private static InetAddress host(String value) {
-        try {
-            return InetAddress.getByName(value);
-        } catch (UnknownHostException unknown) {
+        try (var probe = new ServerSocket(0, 1, InetAddress.getByName(value))) {
+            return probe.getInetAddress();
+        } catch (IOException unbindable) {
             throw new Wrong("HOST", value, "an address to bind");
         }
     }

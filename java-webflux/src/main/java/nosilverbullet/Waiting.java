@@ -3,6 +3,7 @@ package nosilverbullet;
 import java.time.Duration;
 import java.time.format.DateTimeFormatter;
 import java.util.concurrent.TimeUnit;
+import org.springframework.http.MediaType;
 import org.springframework.util.MultiValueMap;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.RequestParam;
@@ -28,7 +29,7 @@ class Waiting {
     record Queried(int queriedMs) {}
 
     /** C5. */
-    @GetMapping("/hello")
+    @GetMapping(path = "/hello", produces = MediaType.TEXT_PLAIN_VALUE)
     Mono<String> hello() {
         return Mono.just("hello");
     }

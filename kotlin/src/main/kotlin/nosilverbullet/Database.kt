@@ -17,9 +17,6 @@ private val NOW = DateTimeFormatter.ofPattern("uuuu-MM-dd HH:mm:ss.SSSSSS")
 /** C60, C61. Hikari opens the connections one by one in the background, with or without a database (C43). */
 fun pool(settings: Settings): HikariDataSource {
     val config = HikariConfig().apply {
-        jdbcUrl = settings.database.url
-        username = settings.database.user
-        password = settings.database.password
         maximumPoolSize = settings.poolSize
         minimumIdle = settings.poolSize
         connectionTimeout = settings.acquireTimeoutMs.toLong()
@@ -36,6 +33,7 @@ fun pool(settings: Settings): HikariDataSource {
         addDataSourceProperty("sslMode", "DISABLED")
         addDataSourceProperty("allowPublicKeyRetrieval", "true") // caching_sha2_password without TLS
         addDataSourceProperty("connectTimeout", "2000")
+        dataSource = Connector(settings.database, dataSourceProperties)
     }
     return HikariDataSource(config)
 }
@@ -96,6 +94,9 @@ class Database(private val pool: HikariDataSource) {
 
     /** C38: tells a database that is away from a statement that is wrong. */
     private fun <T> ask(statement: () -> T): T = try {
+        if (pool.hikariPoolMXBean.totalConnections == 0) {
+            throw Problem.database(null) // Hikari would let it wait for its whole limit
+        }
         statement()
     } catch (none: CannotGetJdbcConnectionException) {
         throw Problem.database(none)

@@ -45,7 +45,7 @@ class Problem private constructor(
 
         fun upstream(cause: Throwable? = null) = Problem(502, "Bad Gateway", "the upstream did not answer", cause)
 
-        fun database(cause: Throwable) = Problem(503, "Service Unavailable", "the database did not answer", cause)
+        fun database(cause: Throwable?) = Problem(503, "Service Unavailable", "the database did not answer", cause)
 
         fun internal(cause: Throwable?) = Problem(500, "Internal Server Error", "internal error", cause)
     }

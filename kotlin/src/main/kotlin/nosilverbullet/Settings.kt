@@ -2,9 +2,9 @@ package nosilverbullet
 
 import java.io.IOException
 import java.net.InetAddress
+import java.net.ServerSocket
 import java.net.URI
 import java.net.URLDecoder
-import java.net.UnknownHostException
 import java.nio.file.Files
 import java.nio.file.Path
 import kotlin.math.min
@@ -79,8 +79,8 @@ data class Settings(
         }
 
         private fun host(value: String) = try {
-            InetAddress.getByName(value)
-        } catch (_: UnknownHostException) {
+            ServerSocket(0, 1, InetAddress.getByName(value)).use { it.inetAddress }
+        } catch (_: IOException) {
             throw Wrong("HOST=\"$value\" is not an address to bind")
         }
 
