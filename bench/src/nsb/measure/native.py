@@ -667,15 +667,24 @@ class Runner:
             if slot.scenario.spends(slot.contender):
                 self._end(slot.contender.id, 10 if not slot.scenario.holding else 0)
 
+    def _partner(self, slot: Slot) -> Running | None:
+        """The reference, started again where it has ended; None for its own cell, and where it does not run beside this contender.
+
+        Raises Died or ProcessError.
+        """
+        found = None if slot.contender.id == self.plan.reference else self._running.get(self.plan.reference)
+        return found if found is None or found.process.exit_code is None else self._begin(found.contender, slot.round)
+
     def _cost(self, slot: Slot, running: Running, attempt: int) -> Record:
         """A cost cell: with the reference, where that is another contender and runs in this round."""
         began, started_at = time.monotonic(), datetime.now(UTC).isoformat(timespec="seconds")
         if self._ground is None:
             return self._unmeasured(slot, attempt, "unsupported", "the generator is built with Go, which is not here")
         assert isinstance(slot.scenario, FullCore)
-        partner = self._running.get(self.plan.reference) if slot.contender.id != self.plan.reference else None
-        if partner is not None and partner.process.exit_code is not None:
-            return self._unmeasured(slot, attempt, "failed", f"the reference, {self.plan.reference}, has ended")
+        try:
+            partner = self._partner(slot)
+        except (Died, ProcessError) as error:
+            return self._unmeasured(slot, attempt, "failed", f"the reference cannot be started again: {_in_one_line(str(error))}")
         both = [running, *([partner] if partner is not None else [])]
         try:
             for each in both:

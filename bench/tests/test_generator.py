@@ -1,0 +1,105 @@
+"""What the harness tells the generator and hears from it; the program itself is tested beside its sources (bench/generator)."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+from nsb.measure import generator
+from nsb.measure.generator import Competitors
+from nsb.measure.process import Process, ProcessError, waited_s
+from nsb.registry.model import Registry
+
+BENCH = Path(__file__).resolve().parents[1]
+READINGS = [
+    {"at_s": 10.0, "answers": 0, "service_cpu_s": 1.0, "generator_cpu_s": 0.0, "opened": 4, "latency_sum_s": 0.0},
+    {"at_s": 10.25, "answers": 500, "service_cpu_s": 1.05, "generator_cpu_s": 0.01, "opened": 4, "latency_sum_s": 0.4},
+    {"at_s": 10.26, "answers": 504, "service_cpu_s": 1.06, "generator_cpu_s": 0.01, "opened": 4, "latency_sum_s": 0.4},
+]
+
+
+def told(tmp_path: Path, lines: list[str], code: int) -> Process:
+    """A generator that prints these lines and ends."""
+    text = "".join(line + "\n" for line in lines)
+    return Process("generator", [sys.executable, "-c", f"import sys; sys.stdout.write({text!r}); sys.exit({code})"], tmp_path / "log")
+
+
+def test_an_order_has_the_keys_that_the_generator_reads(registry: Registry) -> None:
+    scenario = next(each for each in registry.scenarios.values() if each.paired)
+    what = generator.order(scenario, scenario.path, "http://127.0.0.1:8080", [1, 2], 7, 64, 0.25, 3.5)
+    source = (BENCH / "generator" / "order.go").read_text(encoding="utf-8")
+    assert set(what) == set(re.findall(r'`json:"(\w+)"`', source))
+    assert what["address"] == "127.0.0.1:8080"
+    assert (what["every_ms"], what["duration_ms"]) == (250, 3500)
+
+
+def test_readings_end_before_the_time_in_which_the_last_answers_come(tmp_path: Path) -> None:
+    found = generator.finish(told(tmp_path, [json.dumps(each) for each in READINGS], 0), 10)
+    assert found.series.answers == [0, 500]
+    assert (found.answers, found.opened, found.wrong) == (504, 4, None)
+
+
+def test_a_wrong_answer_comes_with_all_readings_before_it(tmp_path: Path) -> None:
+    lines = [*READINGS[:2], {**READINGS[2], "wrong": "asked 'GET /hello', got 'hallo'"}]
+    found = generator.finish(told(tmp_path, [json.dumps(each) for each in lines], 1), 10)
+    assert found.wrong == "asked 'GET /hello', got 'hallo'"
+    assert found.series.answers == [0, 500, 504]
+
+
+@pytest.mark.parametrize(
+    ("lines", "code", "says"),
+    [
+        (["generator: address: no port"], 2, "ended with 2: generator: address"),
+        ([], 0, "left no readings"),
+        (["{}"], 1, "left no readings"),
+        (["no JSON"], 0, "left no readings"),
+    ],
+)
+def test_a_generator_that_fails_is_a_sentence(tmp_path: Path, lines: list[str], code: int, says: str) -> None:
+    with pytest.raises(ProcessError, match=says):
+        generator.finish(told(tmp_path, lines, code), 10)
+
+
+def test_a_generator_that_does_not_end_is_a_sentence(tmp_path: Path) -> None:
+    sleeps = Process("generator", [sys.executable, "-c", "import time; time.sleep(60)"], tmp_path / "log")
+    try:
+        with pytest.raises(ProcessError, match="did not end"):
+            generator.finish(sleeps, 0.1)
+    finally:
+        sleeps.end(0)
+
+
+def test_competitors_rest_until_they_are_wanted_and_leave_nothing(tmp_path: Path) -> None:
+    program = tmp_path / "program"
+    program.write_text(f"#!{sys.executable}\nwhile True: pass\n", encoding="utf-8")
+    program.chmod(0o755)
+    core = min(os.sched_getaffinity(0))
+    computing = Competitors(program, (core,), 2, tmp_path / "log")
+    pids = computing.pids()
+    assert len(pids) == 2
+    assert {_state(pid) for pid in pids} == {"T"}
+    computing.go()
+    assert "T" not in {_state(pid) for pid in pids}
+    computing.rest()
+    computing.end()
+    assert not [pid for pid in pids if Path(f"/proc/{pid}").exists()]
+
+
+def _state(pid: int) -> str:
+    """R runs, S sleeps, T is stopped (proc(5)); a stop that is under way is waited for."""
+    for _ in range(1000):
+        state = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0]
+        if state == "T":
+            break
+    return state
+
+
+def test_waiting_for_a_core_is_read_from_the_kernel() -> None:
+    here = waited_s([os.getpid()])
+    assert here is None or here >= 0.0
+    assert waited_s([]) == 0.0
