@@ -808,8 +808,8 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "page.no_cells": ("There is no record of this cell.", "이 셀의 기록이 없습니다."),
     "page.doubts_of_round": ("Round {round}", "{round}라운드"),
     "page.checks_note": (
-        "Listed is every check that did not pass. All checks with what they looked at are in cells.jsonl.",
-        "통과하지 못한 검사만 적었습니다. 모든 검사와 그 입력은 cells.jsonl에 있습니다.",
+        "Listed is every check that did not pass. What they looked at is in cells.jsonl.",
+        "통과하지 못한 검사만 적었습니다. 검사가 본 값은 cells.jsonl에 있습니다.",
     ),
     **CHARTS,
 }  # fmt: skip
