@@ -16,7 +16,7 @@ from nsb.analyse.validity import Observation, judge
 from nsb.measure import holder, k6
 from nsb.records.cells import Held, Stats
 from nsb.registry import plan as plans
-from nsb.registry.model import SERVER_THREADS, Cell, HeldConnections, MemoryLadder, Reading, Registry, Slope, scenario_of
+from nsb.registry.model import SERVER_THREADS, Cell, ClosedUsers, HeldConnections, MemoryLadder, Reading, Registry, Slope, scenario_of
 from nsb.render import words
 
 LEVELS = (50, 100, 200, 600)
@@ -263,7 +263,7 @@ def test_k6_is_told_when_each_level_begins(registry: Registry) -> None:
     data, opens_s = k6.cell(scenario, t, 1, "http://here", 1, 1000.0, Path("summary.json"))
     assert data["levels"] == [{"vus": vus, "at_ms": round((opens_s + n * t.level_s) * 1000)} for n, vus in enumerate(scenario.levels)]
     assert data["spread_ms"] == scenario.hold_ms / 2
-    ordinary = next(s for s in registry.scenarios.values() if s.model == "closed" and s.hold_ms and not s.steps)
+    ordinary = next(s for s in registry.scenarios.values() if isinstance(s, ClosedUsers) and s.hold_ms)
     data, _ = k6.cell(ordinary, ordinary.timing(registry.tiers["smoke"]), 1, "http://here", 1, 1000.0, Path("summary.json"))
     assert (data["levels"], data["still"], data["spread_ms"]) == ([], [], ordinary.hold_ms)
     assert k6.warming([scenario], 2000, 30.0, "http://here", 1000.0, Path("summary.json"))["levels"] == []
