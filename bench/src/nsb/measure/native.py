@@ -28,6 +28,7 @@ from nsb.measure.journal import Journal
 from nsb.measure.process import ALL_CORES, Gauge, Process, ProcessError, Program, Tree, free_port, machine_times, port_is_free
 from nsb.measure.tools import Workshop
 from nsb.records.cells import Edge, Observed, Offered, Record, Served, Stations, Stats, Window
+from nsb.records.duet import Duet
 from nsb.records.manifest import Manifest
 from nsb.records.starts import Start, load_end
 from nsb.records.summary import Load, SummaryError, answered, load_summary
@@ -667,6 +668,24 @@ class Runner:
             if slot.scenario.spends(slot.contender):
                 self._end(slot.contender.id, 10 if not slot.scenario.holding else 0)
 
+    def _record(
+        self, slot: Slot, attempt: int, started_at: str, began: float, observed: Observed | None = None, duet: Duet | None = None
+    ) -> Record:
+        """The line of a cell that was measured; `began`: a time of time.monotonic()."""
+        return Record(
+            round=slot.round,
+            attempt=attempt,
+            contender=slot.contender.id,
+            scenario=slot.scenario.id,
+            profile=self.plan.profile,
+            model=slot.scenario.model,
+            started_at=started_at,
+            wall_s=round(time.monotonic() - began, 3),
+            outcome="measured",
+            observed=observed,
+            duet=duet,
+        )
+
     def _partner(self, slot: Slot) -> Running | None:
         """The reference, started again where it has ended; None for its own cell, and where it does not run beside this contender.
 
@@ -700,18 +719,7 @@ class Runner:
             if each.process.exit_code is not None:
                 why = f"{each.contender.id} ended with {each.process.exit_code}: {each.process.last_words()}"
                 return self._unmeasured(slot, attempt, "failed", _in_one_line(why))
-        return Record(
-            round=slot.round,
-            attempt=attempt,
-            contender=slot.contender.id,
-            scenario=slot.scenario.id,
-            profile=self.plan.profile,
-            model=slot.scenario.model,
-            started_at=started_at,
-            wall_s=round(time.monotonic() - began, 3),
-            outcome="measured",
-            duet=seen,
-        )
+        return self._record(slot, attempt, started_at, began, duet=seen)
 
     def _measure(self, slot: Slot, running: Running, attempt: int) -> Record:
         began, started_at = time.monotonic(), datetime.now(UTC).isoformat(timespec="seconds")
@@ -754,32 +762,20 @@ class Runner:
             window = window.until(opens_s + (load.ended_ms or 0.0) / 1000)
         self.journal.samples(_samples(window, slot))
         tier = self.plan.tier
-        return Record(
-            round=slot.round,
-            attempt=attempt,
-            contender=slot.contender.id,
-            scenario=slot.scenario.id,
-            profile=self.plan.profile,
-            model=slot.scenario.model,
-            started_at=started_at,
-            wall_s=round(time.monotonic() - began, 3),
-            outcome="measured",
-            observed=Observed(
-                offered=self._offered(slot, timing),
-                stations=self._stations(slot, running),
-                served=Served(
-                    warmed=running.warmed, to_warm=tier.warm_requests, warm_cap_s=tier.warm_cap_s, ended_with=running.ended_before
-                ),
-                window=replace(window, later=()),
-                exit_code=-1 if code is None else code,
-                generator_said=None if load is not None else _in_one_line(generators[0].last_words(3)),
-                load=load,
-                held=held,
-                uncollected=uncollected,
-                pinnings=pinnings,
-                raw=f"k6/{name}.json" if load is not None else None,
-            ),
+        observed = Observed(
+            offered=self._offered(slot, timing),
+            stations=self._stations(slot, running),
+            served=Served(warmed=running.warmed, to_warm=tier.warm_requests, warm_cap_s=tier.warm_cap_s, ended_with=running.ended_before),
+            window=replace(window, later=()),
+            exit_code=-1 if code is None else code,
+            generator_said=None if load is not None else _in_one_line(generators[0].last_words(3)),
+            load=load,
+            held=held,
+            uncollected=uncollected,
+            pinnings=pinnings,
+            raw=f"k6/{name}.json" if load is not None else None,
         )
+        return self._record(slot, attempt, started_at, began, observed=observed)
 
     def _to_collect(self, running: Running, slot: Slot) -> tuple[attach.Jvm | None, str | None]:
         """A JVM whose memory is to be read on a ladder, listening; or why it cannot be asked for a full collection."""
