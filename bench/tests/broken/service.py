@@ -118,6 +118,7 @@ class Pool:
         self.idle: list[Any] = []
         self.open = self.in_use = self.waiting = 0
         self.lost = False
+        self.away = False  # whether the last try to connect failed
         threading.Thread(target=self.keep_full, daemon=True).start()
 
     def keep_full(self) -> None:
@@ -131,9 +132,13 @@ class Pool:
             try:
                 connection = self.connect()
             except pymysql.MySQLError:
+                with self.changed:
+                    self.away = True
+                    self.changed.notify_all()
                 time.sleep(5 if MODE == "looks for it seldom" else 0.1)
                 continue
             with self.changed:
+                self.away = False
                 self.idle.append(connection)
                 self.open += 1
                 self.changed.notify()
@@ -151,12 +156,15 @@ class Pool:
         if MODE == "never recovers" and self.lost:
             raise NO_DATABASE
         with self.changed:
-            if not self.open and MODE != "waits while it is away":
-                raise NO_DATABASE
+            patient = MODE == "waits while it is away"
+
+            def over() -> bool:  # there is one, or nobody can be waited for
+                return bool(self.idle) or (self.away and not self.open and not patient)
+
             self.waiting += 1
             try:
                 limit = None if MODE == "waits for ever" and self.open else within_s
-                if not self.changed.wait_for(lambda: self.idle, limit):
+                if not self.changed.wait_for(over, limit) or not self.idle:
                     raise NO_DATABASE
             finally:
                 self.waiting -= 1
