@@ -709,6 +709,8 @@ class Runner:
             for each in both:
                 each.used = True
                 each.process.thaw()
+            for each in both if attempt > 1 else []:  # the first may have failed because one was still cold
+                each.bursts = {**each.bursts, slot.scenario.id: self._ground.warm(each, slot.scenario)}
             seen = self._ground.measure(slot.scenario, self.plan.timing(slot.scenario), running, partner, self.plan.rounds < 2)
         except ProcessError as error:
             return self._unmeasured(slot, attempt, "failed", _in_one_line(str(error)))
