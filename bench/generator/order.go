@@ -16,16 +16,12 @@ type Order struct {
 	// Path, Send and Body may hold {id}, a number from 1 to IDs drawn for each request, and {nonce}, ten random digits.
 	Path string `json:"path"`
 	Send string `json:"send"`
-	// Body is the whole expected body; one * in it stands for one or more characters other than a quote.
+	// Body is the whole expected body; one * in it stands for one or more characters other than a quote. Empty: it is not compared.
 	Body        string `json:"body"`
 	Status      int    `json:"status"`
 	IDs         int    `json:"ids"`
 	Seed        uint64 `json:"seed"`
 	Connections int    `json:"connections"`
-	// SpreadMS: the first requests of the connections are spread over this time.
-	SpreadMS int `json:"spread_ms"`
-	// PauseMS: each connection rests for so long between an answer and its next request.
-	PauseMS int `json:"pause_ms"`
 	// EveryMS is the time between two readings, DurationMS the time from the first to the last one.
 	EveryMS    int `json:"every_ms"`
 	DurationMS int `json:"duration_ms"`

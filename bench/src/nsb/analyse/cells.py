@@ -13,9 +13,8 @@ from typing import Any
 
 from nsb.analyse import duet
 from nsb.analyse.growth import climb
-from nsb.analyse.starts import cold
 from nsb.analyse.validity import Judgement, Observation, judge
-from nsb.records.cells import CELLS_SCHEMA, Observed, Record, Served
+from nsb.records.cells import CELLS_SCHEMA, Observed, Record
 from nsb.records.duet import Duet
 from nsb.registry.model import P99_REQUESTS, SCHEMA, Cell, Half, Latency, SteadyWindow, refuse_schema
 from nsb.registry.plan import cut_short
@@ -132,7 +131,7 @@ def _measured(common: dict[str, Any], record: Record, seen: Observed, o: Observa
     common |= {
         "status": judgement.status,
         "reasons": [*judgement.reasons, *said],
-        "doubts": [*judgement.doubts, *_of_the_process(seen.served), *_of_the_levels(seen)],
+        "doubts": [*judgement.doubts, *_of_the_process(seen.ended_before), *_of_the_levels(seen)],
         "limit": judgement.limit,
         "wall_s": record.wall_s,
         "window_s": o.window_s,
@@ -183,11 +182,9 @@ def _measured(common: dict[str, Any], record: Record, seen: Observed, o: Observa
     )
 
 
-def _of_the_process(served: Served) -> list[str]:
-    """What every cell of this process says."""
-    ended = served.ended_with
-    restart = [] if ended is None else [f"restart: the service had ended with {ended} and was started again in this round"]
-    return [*cold(served.warmed, served.to_warm, served.warm_cap_s), *restart]
+def _of_the_process(ended: int | None) -> list[str]:
+    """What every cell of a process says."""
+    return [] if ended is None else [f"restart: the service had ended with {ended} and was started again in this round"]
 
 
 def _of_the_levels(seen: Observed) -> list[str]:

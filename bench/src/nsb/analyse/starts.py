@@ -21,14 +21,6 @@ INTERVAL_FROM = 5
 """From this many starts on an interval is shown, below the range."""
 
 
-def cold(requests: int, to_warm: int, cap_s: float) -> list[str]:
-    """What every cell of a start says that was not warmed with as many requests as the others."""
-    if requests >= to_warm:
-        return []
-    wanted, cap = f"{to_warm:,}", f"{cap_s:.0f} s"
-    return [f"V8: warmed with {requests:,} requests, not {wanted}: the others were not answered as they must be, or not within {cap}"]
-
-
 # --- the warm-up of one start ---------------------------------------------------------------------------------------------
 
 

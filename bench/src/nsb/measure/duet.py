@@ -11,17 +11,14 @@ from pathlib import Path
 import httpx
 
 from nsb.measure import generator
-from nsb.measure.generator import Competitors, Loaded
+from nsb.measure.generator import Competitors, Target
 from nsb.measure.native import HTTP, Running, Stage, StatsReader, sleep_until
 from nsb.measure.process import ALL_CORES, Process, ProcessError, cpu_s, machine_times, waited_s
-from nsb.records.duet import FALLING, Driven, Duet, Series, Speed
-from nsb.registry.model import FullCore, Scenario, Timing
+from nsb.records.duet import Driven, Duet, Series, Speed
+from nsb.registry.model import FullCore, Timing
 
 EVERY_S = 0.25
 """Between two readings of a generator (s)."""
-BURST_S = 0.6
-"""One burst of the warm-up of a cost row (s); the first reading's window is left out."""
-BURSTS = 8
 STATS_S = 5.0
 """How long a service may take for /stats when the load is over (s)."""
 
@@ -49,10 +46,6 @@ class Ground:
         """
         return _measure(self, scenario, timing, own, partner, rehearsal)
 
-    def warm(self, running: Running, scenario: Scenario) -> list[float]:
-        """CPU µs per request of each burst at full load, until it falls no longer or `BURSTS` were made. Raises ProcessError."""
-        return _warm(self, running, scenario)
-
     def competitors(self, count: int) -> Competitors:
         if count not in self._competitors:
             self._competitors[count] = Competitors(self.program, self.stage.placement.service, count, self.folder / "competitors.log")
@@ -61,11 +54,10 @@ class Ground:
     def speed(self) -> Speed:
         return generator.speed(self.program, self.stage.placement.service[0], self.folder / "witness.log")
 
-    def drive(self, running: Running, scenario: Scenario, path: str, name: str, duration_s: float) -> Process:
+    def drive(self, running: Running, asked: Target, connections: int, name: str, duration_s: float) -> Process:
         """A generator at work on a service. Raises ProcessError."""
-        what = generator.order(
-            scenario, path, running.base_url, running.process.tree(), self.seed, scenario.vus, EVERY_S, duration_s
-        )  # fmt: skip
+        pids = running.process.tree()
+        what = generator.order(asked, running.base_url, pids, self.seed, connections, EVERY_S, duration_s)
         return generator.start(self.program, what, self.stage.placement.generator, self.folder, name)
 
 
@@ -85,7 +77,7 @@ def _measure(ground: Ground, scenario: FullCore, timing: Timing, own: Running, p
     computing.go()
     try:
         for number, each in enumerate(both):
-            generators.append(ground.drive(each, scenario, scenario.path, f"duet-{number}", duration_s))
+            generators.append(ground.drive(each, generator.target(scenario), scenario.vus, f"duet-{number}", duration_s))
         opens_s = time.time() + timing.settle_s
         sleep_until(opens_s)
         first = _edge(ground, both, generators, computing)
@@ -132,28 +124,6 @@ def _measure(ground: Ground, scenario: FullCore, timing: Timing, own: Running, p
         rehearsal=rehearsal,
         speeds=[*speeds, ground.speed()],
     )
-
-
-def _warm(ground: Ground, running: Running, scenario: Scenario) -> list[float]:
-    costs: list[float] = []
-    for number in range(BURSTS):
-        load = _burst(ground, running, scenario, f"warm-{number}")
-        if load.wrong is not None:
-            raise ProcessError(f"{running.contender.id} gave a wrong answer while it was warmed: {load.wrong}")
-        series = load.series
-        done = series.answers[-1] - series.answers[1]
-        costs.append(round((series.service_cpu_s[-1] - series.service_cpu_s[1]) / max(1, done) * 1e6, 3))
-        if len(costs) > 1 and costs[-1] > FALLING * costs[-2]:
-            break
-    return costs
-
-
-def _burst(ground: Ground, running: Running, scenario: Scenario, name: str) -> Loaded:
-    process = ground.drive(running, scenario, scenario.path, name, BURST_S + EVERY_S)
-    try:
-        return generator.finish(process, BURST_S + generator.END_S)
-    finally:
-        process.end(0)
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from nsb.measure.process import Process, ProcessError
 from nsb.records.duet import Series, Speed
@@ -32,30 +33,31 @@ class Loaded:
     wrong: str | None
 
 
+class Target(NamedTuple):
+    """What is asked, and what must be answered. A body that is empty is not compared: only status and length are."""
+
+    method: str
+    path: str
+    send: str
+    body: str
+    status: int
+    ids: int
+
+
+def target(scenario: Scenario) -> Target:
+    """Of a scenario's own load."""
+    return Target(scenario.method, scenario.path, scenario.send or "", scenario.body, scenario.answer_status, scenario.ids)
+
+
 def order(
-    scenario: Scenario,
-    path: str,
-    base_url: str,
-    pids: Sequence[int],
-    seed: int,
-    connections: int,
-    every_s: float,
-    duration_s: float,
-    pause_ms: int = 0,
+    asked: Target, base_url: str, pids: Sequence[int], seed: int, connections: int, every_s: float, duration_s: float
 ) -> dict[str, object]:
     """What the generator is told (bench/generator/order.go)."""
     return {
         "address": base_url.removeprefix("http://"),
-        "method": scenario.method,
-        "path": path,
-        "send": scenario.send or "",
-        "body": scenario.body,
-        "status": scenario.answer_status,
-        "ids": scenario.ids,
+        **asked._asdict(),
         "seed": seed,
         "connections": connections,
-        "spread_ms": 0,
-        "pause_ms": pause_ms,
         "every_ms": round(every_s * 1000),
         "duration_ms": round(duration_s * 1000),
         "pids": list(pids),

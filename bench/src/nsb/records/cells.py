@@ -150,24 +150,13 @@ class Stations(Frozen):
     """Whether the database's CPU can be read."""
 
 
-class Served(Frozen):
-    """The process that served the cell."""
-
-    warmed: int
-    """Requests of the warm-up that were answered as they must be."""
-    to_warm: int
-    """How many were asked for."""
-    warm_cap_s: float
-    ended_with: int | None = None
-    """The exit code of the process before it, where that one had ended by itself in this round."""
-
-
 class Observed(Frozen):
     """All that was seen of one cell under load."""
 
     offered: Offered
     stations: Stations
-    served: Served
+    ended_before: int | None = None
+    """The exit code of the process before the one that served, where that had ended by itself in this round."""
     window: Window
     exit_code: int
     """The generator's; -1 where it had to be killed."""

@@ -37,8 +37,10 @@ class Start(Frozen):
     load_to_s: float | None = None
     """When the load of the warm-up was over."""
     warm_requests: int | None = None
-    """How many requests of the warm-up were answered as they must be; null in runs that warmed by the clock."""
+    """How many requests of the warm-up were answered, before the bursts at full load."""
     warm_up: list[Sample] = Field(default_factory=list)
+    rising: bool = False
+    """Whether the warm-up ended by its cap, while answers still came faster from step to step."""
     steady: dict[str, list[float]] = Field(default_factory=dict)
     """Cost scenario → CPU µs per request of each burst at full load after the warm-up, until it fell no longer."""
 

@@ -733,10 +733,8 @@ class Tier(Frozen):
     one_at_a_time: bool = False
     """Contender by contender, whatever memory there is."""
     rounds: int = Field(gt=0)
-    warm_requests: int = Field(gt=0)
-    """What every start of a contender answers before its first cell."""
     warm_cap_s: float = Field(gt=0)
-    """The warm-up ends by then (s), also where not all is answered."""
+    """All endpoints at once, before the first cell of every start: until answers come no faster, and at most so long (s)."""
     settle_s: float = Field(ge=0)
     window_s: float = Field(gt=0)
     cost_settle_s: float = Field(default=0.5, gt=0)

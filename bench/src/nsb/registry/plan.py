@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import random
-import statistics
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
@@ -14,15 +13,10 @@ from nsb.registry.model import Cell, Contender, Profile, Registry, Scenario, Tie
 
 START_S, JVM_START_S = 0.5, 9.0
 """From the start of a contender until it is ready and its pool is open (s): half of a JVM's is the pool, opened by cold code."""
-WARM_HELLO_RPS, WARM_RPS, JVM_WARM_RPS, WARM_BOOT_S = 12_000, 4500, 3000, 1.5
-"""Requests of the warm-up answered in a second: of the plain string, of the others, of those by a JVM; and k6's own start (s). From the
-starts of the reference runs: within a half for most, far below for a driver that pins (20 to 30 s for 20,000 requests)."""
-JVM_COLD_S, JVM_COLD_REQUESTS = 4.0, 20_000
-"""What a JVM's first requests take longer, since it compiles meanwhile (s), and how many these are."""
-BURSTS_S = 2.0
-"""The bursts at full load that warm one cost row (s): two or three of them for most."""
-CALL_SHARE = 0.12
-"""What a call to the upstream adds to a request of the warm-up: 100 of them make it take thirteen times as long."""
+STEADY_S = 7.0
+"""The warm-up of what is no JVM, which answers no faster from the third step on; a JVM takes all that it may (s)."""
+BURST_S, JVM_BURSTS_S = 1.0, 2.0
+"""The bursts at full load that warm one cost row (s)."""
 CONFORMANCE_S, JVM_CONFORMANCE_S = 20.0, 60.0
 """The contract against one contender (s), which is started several times for it; a pass is remembered for the build."""
 PRELUDE_S = 8.0
@@ -173,13 +167,10 @@ class Plan:
 
     def start_s(self, contender: Contender) -> float:
         """A fresh process and its warm-up (s)."""
-        jvm, requests = contender.has_heap, self.tier.warm_requests
-        rate = JVM_WARM_RPS if jvm else WARM_RPS
-        each = [1 / WARM_HELLO_RPS if s.is_plain else (1 + CALL_SHARE * s.upstream_calls) / rate for s in self.asked_of(contender)]
-        cold_s = JVM_COLD_S * min(1.0, requests / JVM_COLD_REQUESTS) if jvm else 0.0
-        warm_s = cold_s + requests * statistics.fmean(each or [0.0])
+        jvm = contender.has_heap
         rows = sum(scenario.paired for scenario in self.asked_of(contender))
-        return (JVM_START_S if jvm else START_S) + WARM_BOOT_S + min(warm_s, self.tier.warm_cap_s) + rows * BURSTS_S
+        warm_s = self.tier.warm_cap_s if jvm else min(STEADY_S, self.tier.warm_cap_s)
+        return (JVM_START_S if jvm else START_S) + warm_s + rows * (JVM_BURSTS_S if jvm else BURST_S)
 
     def starts(self, contender: Contender) -> int:
         """Fresh processes in a round: besides the first for a ladder after other loads, for another heap, and after one that is spent."""

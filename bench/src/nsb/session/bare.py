@@ -44,7 +44,6 @@ class Study:
         return Tier(
             why="",
             rounds=self.pairs,
-            warm_requests=self.warm_requests,
             warm_cap_s=WARM_CAP_S,
             settle_s=SETTLE_S,
             window_s=WINDOW_S,

@@ -29,6 +29,7 @@ from nsb.measure.journal import Journal
 from nsb.measure.native import Died, Running, Stage
 from nsb.measure.patience import clock, patience
 from nsb.measure.process import ProcessError, Program, free_port, pin, run
+from nsb.measure.runner import Runner
 from nsb.measure.tools import BuildError, Workshop, sources
 from nsb.records.cells import Record
 from nsb.records.manifest import Fairness
@@ -74,11 +75,11 @@ def holder_program(workshop: Workshop, scenarios: Sequence[Scenario], say: Calla
     return _built(command, workshop.root / "bench" / "upstream", holder.program_file(workshop.root), say)
 
 
-def generator_program(workshop: Workshop, scenarios: Sequence[Scenario], say: Callable[[str], None]) -> Path | None:
-    """What drives cost cells; None where no scenario is one, or no Go is here. Raises ProcessError."""
-    if "go" not in workshop.found or not any(scenario.paired for scenario in scenarios):
-        return None
+def generator_program(workshop: Workshop, say: Callable[[str], None]) -> Path:
+    """What warms every contender and drives cost cells. Raises ProcessError, and Refused where nothing can build it."""
     program = generator.program_file(workshop.root)
+    if "go" not in workshop.found and program.exists():
+        return program  # taken out of an image
     return _built([go(workshop), *UPSTREAM_BUILD, "-o", str(program), "."], workshop.root / "bench" / "generator", program, say)
 
 
@@ -337,9 +338,8 @@ def measure(
     """
     retries_s = 0.0
     todo = missing(plan, already)
-    program = generator_program(on.workshop, plan.scenarios, progress.say)
-    ground = None if program is None else Ground(on, program, journal.folder / "logs" / "generator", plan.seed)
-    runner = native.Runner(plan, on, journal, k6_program, holder_program(on.workshop, plan.scenarios, progress.say), ground)
+    ground = Ground(on, generator_program(on.workshop, progress.say), journal.folder / "logs" / "generator", plan.seed)
+    runner = Runner(plan, on, journal, k6_program, ground, holder_program(on.workshop, plan.scenarios, progress.say))
     try:
         for round_, group in plan.all_groups:
             slots = [(slot, attempt) for slot, attempt in todo if slot.round == round_ and slot.contender.id in group]
@@ -374,7 +374,7 @@ def measure(
     return retries_s
 
 
-def _journaled(runner: native.Runner, slot: Slot, attempt: int, journal: Journal, judged: Judge) -> Cell:
+def _journaled(runner: Runner, slot: Slot, attempt: int, journal: Journal, judged: Judge) -> Cell:
     """One cell, measured, judged and on the disk. Raises where what every cell needs has gone: it is not recorded then."""
     record = runner.measure(slot, attempt)
     cell = judged(record)
@@ -384,7 +384,7 @@ def _journaled(runner: native.Runner, slot: Slot, attempt: int, journal: Journal
     return cell
 
 
-def must_be_fair(runner: native.Runner, plan: Plan, on: Stage, journal: Journal, facts: dict[str, Any]) -> None:
+def must_be_fair(runner: Runner, plan: Plan, on: Stage, journal: Journal, facts: dict[str, Any]) -> None:
     """Keeps in run.json what the contenders of a round have in effect, and has the runner hold every later start against it.
 
     Raises Refused where they are not set alike, or, after --resume, not as they were before.

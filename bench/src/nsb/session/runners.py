@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from nsb.errors import Refused
-from nsb.measure import engine, host, k6
+from nsb.measure import engine, generator, host, k6
 from nsb.measure.engine import Absent
 from nsb.measure.interrupt import undisturbed
 from nsb.measure.process import ALL_CORES, ProcessError, free_port
@@ -50,7 +50,7 @@ class Runner(Protocol):
         ...
 
     def k6(self, say: Say) -> Path:
-        """The load generator's program, which runs on the host. Raises Refused or ProcessError."""
+        """k6's program, which runs on the host beside the generator of cost cells. Raises Refused or ProcessError."""
         ...
 
     def stage(
@@ -197,14 +197,15 @@ class Compose:
         """By the host's Go, or out of an image where there is none."""
         if "go" in self._work.found:
             return k6.ensure(self._work.root, self._work.found["go"].path, say)
+        self._taken("generator", generator.program_file(self._work.root), say)
         program = k6.pinned(self._work.root)
         if not program.exists():
-            if "k6" not in self.config["services"]:
-                raise Refused(f"k6 runs on the host and is built with Go. {self._work.missing['go'].sentence}")
             self._taken("k6", program, say)
         return program
 
     def _taken(self, service: str, program: Path, say: Say) -> None:
+        if service not in self.config["services"]:
+            raise Refused(f"{service} runs on the host and is built with Go. {self._work.missing['go'].sentence}")
         image = str(self.config["services"][service]["image"])
         self._built(image, say)
         unfinished = program.with_suffix(".copied")
