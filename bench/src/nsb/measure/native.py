@@ -27,23 +27,18 @@ from nsb.measure.host import slab_memory_mib, tcp_counters, tcp_memory_mib
 from nsb.measure.journal import Journal
 from nsb.measure.process import ALL_CORES, Gauge, Process, ProcessError, Program, Tree, free_port, machine_times, port_is_free
 from nsb.measure.tools import Workshop
-from nsb.records.cells import Edge, Observed, Offered, Record, Served, Stations, Stats, Window
+from nsb.records.cells import Edge, Observed, Offered, Reading, Record, Served, Stations, Stats, Window
 from nsb.records.duet import Duet
 from nsb.records.manifest import Manifest
 from nsb.records.starts import Start, load_end
 from nsb.records.summary import Load, SummaryError, answered, load_summary
-from nsb.registry.model import (
-    EXTRAS,
-    Contender,
-    FullCore,
-    HeldConnections,
-    Reading,
-    Scenario,
-    Timing,
-    endpoint,
-)
+from nsb.registry.contenders import Contender
+from nsb.registry.contract import EXTRAS, endpoint
 from nsb.registry.placement import Placement
 from nsb.registry.plan import Plan, Slot, needs_fresh
+from nsb.registry.scenario import Scenario
+from nsb.registry.shapes import FullCore, HeldConnections
+from nsb.registry.timing import Timing
 
 if TYPE_CHECKING:
     from nsb.measure.duet import Ground
