@@ -12,8 +12,7 @@ from nsb.analyse.validity import Observation
 from nsb.records.cells import Stats
 from nsb.records.summary import Load, Trend
 from nsb.registry.claims import Claims
-from nsb.registry.load import load, load_claims
-from nsb.registry.model import Registry
+from nsb.registry.load import Registry, load, load_claims
 
 BENCH = Path(__file__).resolve().parents[1]
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from nsb.records.cells import Reading
+from nsb.records.judged import Cell, Half, Latency, Slope
 from nsb.records.starts import Sample, Start
-from nsb.registry.model import Cell, Half, Latency, Reading, Slope
 
 ROUNDS = 6
 NAMES = ["slow", "quick", "odd"]

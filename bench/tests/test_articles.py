@@ -11,9 +11,12 @@ import pytest
 
 from nsb.analyse.articles import repeated, uncollected
 from nsb.analyse.claims import judged
+from nsb.records.cells import Reading
+from nsb.records.judged import Cell, Latency
 from nsb.registry import plan as plans
 from nsb.registry.claims import Article, Beside, Claim, Claims, Difference, Judged, Ours, Reported, Said, SlopeRule
-from nsb.registry.model import Cell, FixedWork, Latency, Reading, Registry, scenario_of
+from nsb.registry.load import Registry
+from nsb.registry.shapes import FixedWork, scenario_of
 from nsb.render import articles as pages
 from nsb.render import messages
 

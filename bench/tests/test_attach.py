@@ -18,7 +18,7 @@ import pytest
 from nsb.measure import attach
 from nsb.measure.process import footprint
 from nsb.measure.tools import Found, find
-from nsb.registry.model import Registry
+from nsb.registry.load import Registry
 
 COLLECTED = ["jcmd", "GC.run", "", ""]
 LISTENER = """

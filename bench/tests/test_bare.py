@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from nsb.analyse.bare import LIMIT, Comparison, Half, Pair, compare
-from nsb.registry.model import Registry
+from nsb.registry.load import Registry
 from nsb.render.bare import grid
 
 

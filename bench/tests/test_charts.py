@@ -15,9 +15,11 @@ from jsonschema import ValidationError
 
 from nsb.analyse import table as tables
 from nsb.analyse.articles import Figure
+from nsb.records.cells import Reading
+from nsb.records.judged import Cell, Latency, SecondFigure, Slope
 from nsb.records.starts import Start
 from nsb.registry.claims import Beside, Ours, Reported, Said
-from nsb.registry.model import Cell, Latency, Metric, Reading, SecondFigure, Slope
+from nsb.registry.terms import Metric
 from nsb.render import charts as drawing
 from nsb.render.charts_base import PALETTE, SHAPES, luminance, wrapped
 from nsb.render.charts_figures import HEAT, ink

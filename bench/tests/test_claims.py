@@ -11,9 +11,9 @@ import pytest
 
 from nsb.analyse import claims as engine
 from nsb.analyse import dominance, judge
+from nsb.records.judged import Cell, Latency, SecondFigure, Slope
 from nsb.records.sources import Code, Size
 from nsb.registry.claims import Claim, Claims, Judged, JudgedClaim, Judgement
-from nsb.registry.model import Cell, Latency, SecondFigure, Slope
 from nsb.render import claims as verdicts
 
 SAID = {"en": "It is so.", "ko": "그렇습니다."}

@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 
 from nsb.registry.claims import ArithmeticRule, Beside, Claim, Claims, Ours, Reported, Said
-from nsb.registry.load import ConfigurationError, load_claims
-from nsb.registry.model import Registry
+from nsb.registry.load import ConfigurationError, Registry, load_claims
 
 IDS = {f"{letter}{number}" for letter, count in {"A": 10, "B": 2, "C": 5, "D": 8, "E": 5}.items() for number in range(1, count + 1)}
 AWAIT: set[str] = set()

@@ -11,7 +11,8 @@ from conftest import BENCH
 from nsb.measure import code
 from nsb.measure.tools import BuildError
 from nsb.records.sources import Code, Size, read_code
-from nsb.registry.model import Registry, Service
+from nsb.registry.load import Registry
+from nsb.registry.services import Service
 
 GO = """package main
 

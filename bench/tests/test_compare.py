@@ -16,7 +16,8 @@ from nsb import cli
 from nsb.analyse.cells import read_cells
 from nsb.analyse.compare import Comparison, Difference, Incomparable, compare
 from nsb.analyse.noise import Noise, noise_of
-from nsb.registry.model import SCHEMA, Cell, Latency, to_json
+from nsb.records.judged import Cell, Latency
+from nsb.records.schema import SCHEMA, to_json
 from nsb.render import power
 from nsb.render.compare import grid, notes
 from nsb.session import earlier

@@ -27,7 +27,7 @@ from nsb.measure.process import ProcessError
 from nsb.measure.tools import BuildError, Workshop
 from nsb.registry import compose as containers
 from nsb.registry.compose import Conditions, Engine
-from nsb.registry.model import Registry
+from nsb.registry.load import Registry
 from nsb.render import words
 from nsb.session import runners
 from nsb.session.run import Refused

@@ -26,7 +26,8 @@ from nsb.conform.rules_answers import MOST_ROUNDS_RESULT
 from nsb.conform.suite import Case
 from nsb.conform.wire import Connection, NoAnswer, Reply, Request, ask
 from nsb.measure.database import Server, provide
-from nsb.registry.model import ENDPOINTS, EXTRAS, Registry
+from nsb.registry.contract import ENDPOINTS, EXTRAS
+from nsb.registry.load import Registry
 
 pytestmark = pytest.mark.slow
 ROOT = Path(__file__).parents[2]

@@ -20,8 +20,8 @@ from dockerfile_parse import DockerfileParser
 
 from nsb.measure.database import server_settings
 from nsb.measure.database_private import HARNESS_CONNECTIONS
-from nsb.registry.load import load
-from nsb.registry.model import Contender, Registry
+from nsb.registry.contenders import Contender
+from nsb.registry.load import Registry, load
 
 ROOT = Path(__file__).parents[2]
 COMPOSE = (ROOT / "compose.yaml").read_text(encoding="utf-8")

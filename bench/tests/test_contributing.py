@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 
 from nsb.analyse.claims import judged
+from nsb.records.judged import Cell
 from nsb.registry import plan
 from nsb.registry.claims import Claims, JudgedClaim
-from nsb.registry.load import ConfigurationError, load, load_claims
-from nsb.registry.model import Cell, Registry
+from nsb.registry.load import ConfigurationError, Registry, load, load_claims
 
 BENCH = Path(__file__).resolve().parents[1]
 EXAMPLE = re.compile(r"^```toml\n# (bench/\w+\.toml)\n(.*?)^```$", re.MULTILINE | re.DOTALL)

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from nsb.analyse import controls
-from nsb.registry.model import Cell, Headline, Latency, SecondFigure
+from nsb.records.judged import Cell, Latency, SecondFigure
+from nsb.registry.terms import Headline
 from nsb.render.controls import section, sentences
 
 SCENARIOS: dict[str, tuple[str, Headline, int]] = {

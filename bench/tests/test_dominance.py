@@ -12,10 +12,11 @@ import pytest
 
 from nsb.analyse import judge
 from nsb.analyse.dominance import dominance, verdict
+from nsb.records.judged import Cell, Latency, SecondFigure, Slope, Status
 from nsb.records.sources import Code, Size
 from nsb.records.starts import Start
 from nsb.registry.claims import Criterion, Dominance
-from nsb.registry.model import Cell, Latency, Limit, Metric, SecondFigure, Slope, Status
+from nsb.registry.terms import Limit, Metric
 from nsb.session.runs import read_run
 
 NAMES = ["a", "b", "c"]

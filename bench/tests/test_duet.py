@@ -15,7 +15,7 @@ from nsb.analyse.quality import quality
 from nsb.analyse.stats import contrast
 from nsb.records.cells import Record
 from nsb.records.duet import Driven, Duet, Series, Speed
-from nsb.registry.model import Cell
+from nsb.records.judged import Cell
 
 WINDOWS, EVERY = 12, 0.25
 OPENS = 1000.5

@@ -22,8 +22,11 @@ from nsb.analyse.validity import identity
 from nsb.measure import manifest, native
 from nsb.measure.journal import Journal
 from nsb.measure.process import Process, ProcessError, free_port
+from nsb.records.judged import Cell
 from nsb.records.manifest import SETTINGS, Fairness, Granted, Manifest, Said, Seen
-from nsb.registry.model import SCHEMA, Cell, Contender, Registry
+from nsb.records.schema import SCHEMA
+from nsb.registry.contenders import Contender
+from nsb.registry.load import Registry
 from nsb.render import fairness as report
 from nsb.session.run import Refused, must_be_fair
 from nsb.session.runs import read_run

@@ -32,8 +32,10 @@ from nsb.measure.journal import JournalError
 from nsb.measure.process import Process, ProcessError
 from nsb.measure.tools import BuildError, Missing, Workshop, find, sources
 from nsb.records.cells import Record
+from nsb.records.judged import Cell
 from nsb.registry import plan as plans
-from nsb.registry.model import Cell, Registry, Service
+from nsb.registry.load import Registry
+from nsb.registry.services import Service
 from nsb.session import run as session
 from nsb.session import runners
 from nsb.session.runs import read_run

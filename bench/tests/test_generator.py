@@ -13,7 +13,7 @@ import pytest
 from nsb.measure import generator
 from nsb.measure.generator import Competitors
 from nsb.measure.process import Process, ProcessError, waited_s
-from nsb.registry.model import Registry
+from nsb.registry.load import Registry
 
 BENCH = Path(__file__).resolve().parents[1]
 READINGS = [

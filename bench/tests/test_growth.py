@@ -14,9 +14,12 @@ from nsb.analyse import growth, table
 from nsb.analyse.growth import Climb, climb, over_rounds
 from nsb.analyse.validity import Observation, judge
 from nsb.measure import holder, k6
-from nsb.records.cells import Held, Stats
+from nsb.records.cells import Held, Reading, Stats
+from nsb.records.judged import Cell, Slope
 from nsb.registry import plan as plans
-from nsb.registry.model import SERVER_THREADS, Cell, ClosedUsers, HeldConnections, MemoryLadder, Reading, Registry, Slope, scenario_of
+from nsb.registry.contract import SERVER_THREADS
+from nsb.registry.load import Registry
+from nsb.registry.shapes import ClosedUsers, HeldConnections, MemoryLadder, scenario_of
 from nsb.render import words
 
 LEVELS = (50, 100, 200, 600)

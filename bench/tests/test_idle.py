@@ -8,7 +8,8 @@ import pytest
 
 from nsb.analyse import table
 from nsb.analyse.idle import cpu_ms_per_s, idle
-from nsb.registry.model import Cell, Latency, Reading, SteadyWindow
+from nsb.records.cells import Reading
+from nsb.records.judged import Cell, Latency, SteadyWindow
 from nsb.render import idle as shown
 from nsb.render import markdown, words
 

@@ -22,7 +22,8 @@ from nsb.analyse.cells import read_cells
 from nsb.measure import journal
 from nsb.measure.journal import Journal, JournalError, cut_torn_tail, write_whole
 from nsb.records.cells import CELLS_SCHEMA
-from nsb.registry.model import SCHEMA, Cell, Check, Half, Latency, SecondFigure
+from nsb.records.judged import Cell, Check, Half, Latency, SecondFigure
+from nsb.records.schema import SCHEMA
 from nsb.session.runs import read_run
 
 BENCH = Path(__file__).resolve().parents[1]

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from nsb.analyse.judge import NO_TWIN, Gate, Paired, Question, Unit, Verdict, gate, gate_of, judge, paired, series, sign_survives, together
 from nsb.analyse.stats import contrast
-from nsb.registry.model import Cell, Latency, Slope
+from nsb.records.judged import Cell, Latency, Slope
 
 OPEN = Gate(reason=None, rounds=6, value=1.0, low=0.97, high=1.03)
 

@@ -7,8 +7,8 @@ from typing import get_args
 
 import pytest
 
-from nsb.registry.load import ConfigurationError, chosen, load
-from nsb.registry.model import SHAPES, AnyScenario, Registry
+from nsb.registry.load import ConfigurationError, Registry, chosen, load
+from nsb.registry.shapes import SHAPES, AnyScenario
 
 CONTENDERS = """
 [tool.go]

@@ -15,7 +15,7 @@ from jsonschema import Draft202012Validator
 from openapi_spec_validator import OpenAPIV31SpecValidator
 
 from nsb.conform import exchanges
-from nsb.registry.model import ENDPOINTS, EXTRAS, endpoint
+from nsb.registry.contract import ENDPOINTS, EXTRAS, endpoint
 
 ROOT = Path(__file__).parents[2]
 CONTRACT = (ROOT / "CONTRACT.md").read_text(encoding="utf-8")

@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 
 from nsb.registry import plan
-from nsb.registry.model import ClosedUsers, Contender, Registry
+from nsb.registry.contenders import Contender
+from nsb.registry.load import Registry
+from nsb.registry.shapes import ClosedUsers
 from nsb.session import run as session
 from nsb.session.run import Refused
 

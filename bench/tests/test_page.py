@@ -20,6 +20,7 @@ from playwright.sync_api import Browser, ConsoleMessage, Page, sync_playwright
 from nsb.analyse import table as tables
 from nsb.analyse.articles import Figure
 from nsb.analyse.dominance import dominance
+from nsb.records.judged import Cell, Half, Latency, Role, Status
 from nsb.records.sources import Code, Size
 from nsb.records.starts import Start
 from nsb.registry import claims as words_of_claims
@@ -37,7 +38,7 @@ from nsb.registry.claims import (
     Said,
     Scope,
 )
-from nsb.registry.model import METRIC_UNITS, Cell, Half, Latency, Limit, Role, Status
+from nsb.registry.terms import METRIC_UNITS, Limit
 from nsb.render import charts, html, html_data, html_words, messages
 from nsb.render.html_strips import Scale
 from nsb.render.messages import LANGUAGES, MESSAGES, Language

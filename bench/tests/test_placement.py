@@ -7,8 +7,8 @@ from itertools import combinations
 
 import pytest
 
-from nsb.registry.model import Profile
 from nsb.registry.placement import ROLES, Placement, line, listed, plan, sharing, warning
+from nsb.registry.terms import Profile
 
 
 def plain(cores: Sequence[int]) -> dict[int, tuple[int, ...]]:

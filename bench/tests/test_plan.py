@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from nsb.registry import plan
-from nsb.registry.model import Registry
+from nsb.registry.load import Registry
 from nsb.verbs import planning
 
 NAMES = ["a", "b", "c", "d", "e"]

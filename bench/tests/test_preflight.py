@@ -22,7 +22,7 @@ from nsb.conform.kernel import established
 from nsb.measure import host, k6
 from nsb.measure.process import ALL_CORES, Process
 from nsb.registry import plan as plans
-from nsb.registry.model import Registry
+from nsb.registry.load import Registry
 from nsb.registry.placement import Placement
 from nsb.session import preflight
 from nsb.session import run as session

@@ -11,7 +11,7 @@ import pytest
 
 from nsb.conform.presence import absent, cannot_go_on, targets, wait_for_any_answer
 from nsb.conform.wire import NoAnswer
-from nsb.registry.model import ENDPOINTS, EXTRAS, endpoint
+from nsb.registry.contract import ENDPOINTS, EXTRAS, endpoint
 
 
 class Unfinished(BaseHTTPRequestHandler):

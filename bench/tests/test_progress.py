@@ -10,8 +10,9 @@ import pytest
 from rich.console import Console
 
 from nsb.progress import PACE_FROM_S, Screen
+from nsb.records.judged import Cell
 from nsb.registry import plan as plans
-from nsb.registry.model import Cell, Registry
+from nsb.registry.load import Registry
 
 
 class Clock:

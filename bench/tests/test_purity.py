@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from nsb.registry.model import Registry
+from nsb.registry.load import Registry
 
 SOURCE = Path(__file__).resolve().parents[1] / "src" / "nsb"
 EFFECTS = {"os", "subprocess", "socket", "psutil", "httpx", "pymysql", "time", "threading", "signal", "shutil", "tempfile"}

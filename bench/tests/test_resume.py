@@ -14,8 +14,9 @@ import pytest
 
 from nsb.analyse.resume import NOT_RECORDED, differences, entries
 from nsb.measure.tools import Found, Workshop, workshop
+from nsb.records.judged import Cell, Status
 from nsb.registry import plan as plans
-from nsb.registry.model import Cell, Registry, Status
+from nsb.registry.load import Registry
 from nsb.session import run as session
 from test_cli import RUN, nsb
 

@@ -17,8 +17,9 @@ from nsb.measure import native
 from nsb.measure import starts as watching
 from nsb.measure.journal import read_starts_of
 from nsb.records.cells import Record, Window
+from nsb.records.judged import Cell
 from nsb.registry import plan as plans
-from nsb.registry.model import Cell, ClosedUsers, FixedWork, MemoryLadder
+from nsb.registry.shapes import ClosedUsers, FixedWork, MemoryLadder
 from nsb.session import run as session
 from nsb.session.runs import read_run
 

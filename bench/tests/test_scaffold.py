@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 from nsb.errors import Failure
-from nsb.registry.load import load
-from nsb.registry.model import Registry
+from nsb.registry.load import Registry, load
 from nsb.verbs.scaffold import new
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -13,7 +13,8 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from nsb.analyse import table as tables
-from nsb.registry.model import SCHEMA, Cell
+from nsb.records.judged import Cell
+from nsb.records.schema import SCHEMA
 from nsb.render import csv, schema
 from nsb.session.runs import read_run
 

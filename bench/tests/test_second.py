@@ -9,7 +9,7 @@ from typing import Any
 from rich.console import Console
 
 from nsb.analyse import table
-from nsb.registry.model import Cell, Half, SecondFigure
+from nsb.records.judged import Cell, Half, SecondFigure
 from nsb.render import csv, markdown, terminal, words
 
 # --- the outputs -----------------------------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ from scipy.special import ndtr, ndtri
 from nsb.analyse import judge, power, stats
 from nsb.analyse.judge import Question, Verdict, gate_of, paired
 from nsb.analyse.noise import noise_of
-from nsb.registry.model import Cell
+from nsb.records.judged import Cell
 
 FAMILIES = 800
 """Runs simulated for each kind of noise, each with a family of OTHERS primary comparisons: 3,200 A/A comparisons."""

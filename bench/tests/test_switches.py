@@ -10,7 +10,8 @@ import pytest
 from nsb.analyse.table import Table, make
 from nsb.measure import native
 from nsb.measure.native import Meter
-from nsb.registry.model import Cell, Reading
+from nsb.records.cells import Reading
+from nsb.records.judged import Cell
 from nsb.render import switches
 
 PLAN = {

@@ -9,7 +9,7 @@ import pytest
 from rich.console import Console
 
 from nsb.analyse import table
-from nsb.registry.model import Cell, Half, Latency
+from nsb.records.judged import Cell, Half, Latency
 from nsb.render import charts_points, terminal, words
 
 RUN: dict[str, Any] = {

@@ -9,8 +9,8 @@ import pytest
 
 from nsb.measure import show
 from nsb.measure.tools import Found, Missing, Workshop, find
-from nsb.registry.load import ConfigurationError, load
-from nsb.registry.model import Registry, Tool
+from nsb.registry.load import ConfigurationError, Registry, load
+from nsb.registry.services import Tool
 
 ROOT = Path(__file__).resolve().parents[2]
 

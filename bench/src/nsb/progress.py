@@ -12,7 +12,7 @@ from rich.progress_bar import ProgressBar
 from rich.text import Text
 
 from nsb.analyse.table import UNITS, Table
-from nsb.registry.model import Cell
+from nsb.records.judged import Cell
 from nsb.registry.plan import Plan, Slot, left_s, missing
 from nsb.render import terminal, words
 

@@ -23,8 +23,14 @@ from nsb.measure.interrupt import undisturbed
 from nsb.measure.journal import Journal
 from nsb.measure.process import Process
 from nsb.measure.tools import Workshop
+from nsb.records.judged import Cell
+from nsb.records.schema import SCHEMA
 from nsb.registry import plan as plans
-from nsb.registry.model import SCHEMA, Cell, Contender, OpenRate, Registry, Service, Tier
+from nsb.registry.contenders import Contender
+from nsb.registry.load import Registry
+from nsb.registry.services import Service
+from nsb.registry.shapes import OpenRate
+from nsb.registry.timing import Tier
 from nsb.session import run as session
 
 HERE = Path(__file__).parent

@@ -9,8 +9,9 @@ from typing import Any
 from nsb.analyse import judge
 from nsb.analyse.stats import Estimate, estimate
 from nsb.analyse.table import latest
+from nsb.records.judged import Cell
 from nsb.registry.claims import Beside, Claims, Ours, Reported
-from nsb.registry.model import Cell, Frozen, Limit
+from nsb.registry.terms import Frozen, Limit
 
 
 class Figure(Frozen):

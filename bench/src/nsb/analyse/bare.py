@@ -7,7 +7,7 @@ from statistics import median
 from typing import Literal
 
 from nsb.analyse.stats import Estimate, estimate
-from nsb.registry.model import Frozen
+from nsb.registry.terms import Frozen
 
 LIMIT = 1.10
 """The service may cost that many times what the bare program costs."""

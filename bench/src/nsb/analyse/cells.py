@@ -16,8 +16,10 @@ from nsb.analyse.growth import climb
 from nsb.analyse.validity import Judgement, Observation, judge
 from nsb.records.cells import CELLS_SCHEMA, Observed, Record
 from nsb.records.duet import Duet
-from nsb.registry.model import P99_REQUESTS, SCHEMA, Cell, Half, Latency, SteadyWindow, refuse_schema
+from nsb.records.judged import Cell, Half, Latency, SteadyWindow
+from nsb.records.schema import SCHEMA, refuse_schema
 from nsb.registry.plan import cut_short
+from nsb.registry.terms import P99_REQUESTS
 
 JUDGED = re.compile(rb'\s*\{\s*"schema"\s*:\s*1\s*,')
 """A line of schema 1: the judged cell itself. Goes away with the runs below bench/results that have such lines."""

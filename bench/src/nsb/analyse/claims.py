@@ -19,6 +19,7 @@ from nsb.analyse import dominance, judge
 from nsb.analyse.judge import Unit
 from nsb.analyse.stats import contrast, estimate
 from nsb.analyse.table import latest
+from nsb.records.judged import Cell
 from nsb.records.sources import Code
 from nsb.records.starts import Start
 from nsb.registry.claims import (
@@ -48,7 +49,7 @@ from nsb.registry.claims import (
     Verdict,
     contenders_of,
 )
-from nsb.registry.model import Cell, Limit, Metric, Profile
+from nsb.registry.terms import Limit, Metric, Profile
 
 HARDLY_ANY = 1 - judge.NEARLY_ALL
 """Of the rounds that count: up to here a word does not hold for a contender, and from NEARLY_ALL on it does."""

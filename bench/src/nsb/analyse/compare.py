@@ -10,7 +10,8 @@ from nsb.analyse.judge import LEAST_ROUNDS, Unit, paired, series, shown, twins, 
 from nsb.analyse.stats import Contrast, contrast, holm, welch
 from nsb.analyse.table import latest
 from nsb.errors import Failure
-from nsb.registry.model import Cell, Frozen, Headline
+from nsb.records.judged import Cell
+from nsb.registry.terms import Frozen, Headline
 
 LEAST: dict[Unit, float] = {"ratio": math.log(1.01), "ms": 1.0}
 """No finer difference is called, in the unit of x: V2 lets the offered rate vary by 1 %, and k6 reads a clock of whole milliseconds."""

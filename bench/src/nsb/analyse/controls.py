@@ -6,7 +6,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Literal
 
 from nsb.analyse.judge import Question, Verdict, gate, gate_of, judge, paired
-from nsb.registry.model import Cell, Frozen, Headline, Metric
+from nsb.records.judged import Cell
+from nsb.registry.terms import Frozen, Headline, Metric
 
 Kind = Literal["twin", "plant"]
 

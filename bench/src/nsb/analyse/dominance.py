@@ -29,10 +29,11 @@ from nsb.analyse import compare, judge
 from nsb.analyse.judge import LEAST_ROUNDS, Gate, Paired, Question, Unit
 from nsb.analyse.stats import contrast, estimate
 from nsb.analyse.table import latest
+from nsb.records.judged import Cell
 from nsb.records.sources import Code, Size
 from nsb.records.starts import Start
 from nsb.registry.claims import Criterion, Dominance, Reason, Verdict
-from nsb.registry.model import METRIC_UNITS, Cell, Limit, Metric
+from nsb.registry.terms import METRIC_UNITS, Limit, Metric
 
 LEAST: dict[Unit, float] = {**compare.LEAST, "KiB": judge.MARGINS["KiB"]}
 """No finer difference is called, in the unit of x: 1 %, 1 ms, 4 KiB."""

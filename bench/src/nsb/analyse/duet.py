@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 
 from nsb.records.duet import FALLING, Driven, Duet, Series
-from nsb.registry.model import Cell, Check, CostFigure
+from nsb.records.judged import Cell, Check, CostFigure
 
 DEMAND = 0.90
 """A service is full where it computed or waited for its core for this share of the window."""

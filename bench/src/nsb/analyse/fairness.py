@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from nsb.analyse.validity import STATEMENTS
+from nsb.records.judged import Cell
 from nsb.records.manifest import (
     ADDRESSES,
     CONTRACT,
@@ -27,7 +28,7 @@ from nsb.records.manifest import (
     Source,
     Value,
 )
-from nsb.registry.model import Cell, Frozen
+from nsb.registry.terms import Frozen
 
 # --- what differs -----------------------------------------------------------------------------------------------------
 

@@ -13,7 +13,8 @@ from itertools import pairwise
 from typing import Literal
 
 from nsb.analyse.stats import quantile
-from nsb.registry.model import Reading, Slope
+from nsb.records.cells import Reading
+from nsb.records.judged import Slope
 
 GREW = 1.1
 """A level counts where it has more in flight than each level below it, by this factor."""

@@ -8,7 +8,10 @@ from itertools import pairwise
 from nsb.analyse.doubts import doubtful
 from nsb.analyse.growth import climb, over_rounds
 from nsb.analyse.starts import Span, span
-from nsb.registry.model import HELD_LEVEL_S, HELD_READ_AT, Cell, Frozen, Reading
+from nsb.records.cells import Reading
+from nsb.records.judged import Cell
+from nsb.registry.terms import Frozen
+from nsb.registry.timing import HELD_LEVEL_S, HELD_READ_AT
 
 APART_S = (HELD_READ_AT[-1] - HELD_READ_AT[0]) * HELD_LEVEL_S
 """The time between the readings of a level, in runs that did not record when they were made (s)."""

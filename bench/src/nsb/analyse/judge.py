@@ -11,7 +11,8 @@ from pydantic import Field
 
 from nsb.analyse.stats import Contrast, Interval, contrast, deviation, hodges_lehmann, holm, rounds_to_decide
 from nsb.analyse.table import latest
-from nsb.registry.model import LATENCIES, Cell, Frozen, Metric, SecondFigure
+from nsb.records.judged import Cell, SecondFigure
+from nsb.registry.terms import LATENCIES, Frozen, Metric
 
 LEAST_ROUNDS = 5
 """Below it no verdict."""
@@ -118,7 +119,7 @@ class Verdict(Frozen):
 
 
 def series(cells: Iterable[Cell], scenario: str, contender: str, metric: Metric) -> dict[int, float]:
-    """Round → value in the unit of the metric (model.METRIC_UNITS), over the last attempts that are valid: bounds are no values.
+    """Round → value in the unit of the metric (METRIC_UNITS), over the last attempts that are valid: bounds are no values.
 
     Memory has none at all where it did not grow in one of them: the rounds in which it did would tell too much.
     """

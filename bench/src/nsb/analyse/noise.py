@@ -8,7 +8,8 @@ from typing import Any, Literal
 
 from nsb.analyse.judge import Unit, paired, series, twins, unit
 from nsb.analyse.stats import deviation
-from nsb.registry.model import Cell, Frozen
+from nsb.records.judged import Cell
+from nsb.registry.terms import Frozen
 
 LEAST_DF = 3
 """A deviation on fewer degrees of freedom says too little to plan with."""

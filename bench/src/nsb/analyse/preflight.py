@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from nsb.registry.model import Frozen
 from nsb.registry.placement import listed
+from nsb.registry.terms import Frozen
 
 BACKLOG = 4096
 """The accept queue that the contract asks for where the kernel grants it (C62)."""

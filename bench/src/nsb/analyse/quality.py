@@ -10,7 +10,8 @@ from typing import Any
 from nsb.analyse.judge import paired, twins
 from nsb.analyse.stats import contrast
 from nsb.analyse.table import latest
-from nsb.registry.model import Cell, Frozen
+from nsb.records.judged import Cell
+from nsb.registry.terms import Frozen
 
 LEAST_ROUNDS = 2
 """Fewer have no interval."""

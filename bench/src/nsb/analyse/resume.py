@@ -7,8 +7,8 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from nsb.registry.model import Frozen
 from nsb.registry.plan import Plan
+from nsb.registry.terms import Frozen
 
 HOST = ("name", "commit", "changed", "architecture", "cpu", "cores", "affinity", "kernel", "clock_source", "python")
 """What of the host must be the same in every sitting of a run."""

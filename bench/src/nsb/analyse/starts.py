@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple
 
 from nsb.analyse.stats import estimate
 from nsb.records.starts import Sample, Start
-from nsb.registry.model import Frozen
+from nsb.registry.terms import Frozen
 
 STRETCH_S = 3.0
 """CPU per request is judged over stretches of this length, one from each sample on: over 1 s it swings by a third on a busy machine (s)."""

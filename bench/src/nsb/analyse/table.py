@@ -14,8 +14,9 @@ from nsb.analyse.growth import over_rounds
 from nsb.analyse.idle import Idle, idle
 from nsb.analyse.starts import Span, Startup, span, summed
 from nsb.analyse.stats import Estimate, estimate, spread_of_halves
+from nsb.records.judged import Cell, SecondFigure, Status
 from nsb.records.starts import Start
-from nsb.registry.model import LATENCIES, Cell, Frozen, Headline, Limit, SecondFigure, Status
+from nsb.registry.terms import LATENCIES, Frozen, Headline, Limit
 
 T = TypeVar("T")
 

@@ -11,9 +11,10 @@ from dataclasses import dataclass
 from typing import Literal
 
 from nsb.analyse.growth import Climb, climb
-from nsb.records.cells import Held, Stats
+from nsb.records.cells import Held, Reading, Stats
+from nsb.records.judged import Check, Status
 from nsb.records.summary import Load
-from nsb.registry.model import Check, Limit, Model, Reading, Status
+from nsb.registry.terms import Limit, Model
 
 FULL = 0.90
 """A station that is busy for this share of its capacity is full."""

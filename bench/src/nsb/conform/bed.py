@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
-from nsb.registry.model import ENDPOINTS
+from nsb.registry.contract import ENDPOINTS
 
 
 class Running(Protocol):

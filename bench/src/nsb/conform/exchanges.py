@@ -12,7 +12,7 @@ from typing import Final
 
 from nsb.conform.bed import Outcome
 from nsb.conform.wire import NoAnswer, Reply, Request, ask, get
-from nsb.registry.model import ENDPOINTS, EXTRAS, endpoint
+from nsb.registry.contract import ENDPOINTS, EXTRAS, endpoint
 
 MOST_MS: Final = 60_000
 MOST_BLOCK_MS: Final = 1_000

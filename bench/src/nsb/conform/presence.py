@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection
 from nsb.conform.bed import Outcome
 from nsb.conform.exchanges import exchanges
 from nsb.conform.wire import NoAnswer, Stream, ask
-from nsb.registry.model import ENDPOINTS, EXTRAS, NEEDED, endpoint
+from nsb.registry.contract import ENDPOINTS, EXTRAS, NEEDED, endpoint
 
 WITHIN_S = 60.0
 """From its start until it answers anything at all: a JVM on one busy core takes some seconds (s)."""

@@ -11,7 +11,7 @@ from nsb.conform import kernel
 from nsb.conform.exchanges import concerns
 from nsb.conform.suite import GENEROUS_S, Case, Stand, holds_for, rule, until
 from nsb.conform.wire import Connection, Request, get, post_json
-from nsb.registry.model import HEAP_MIB
+from nsb.registry.contract import HEAP_MIB
 
 DAY_S: Final = 86_400
 LEAST_UPSTREAM_CONNECTIONS: Final = 1_000

@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 from nsb.conform.bed import Bed, LaunchFailed, Outcome, Running
 from nsb.conform.neighbours import Forwarder, Peek, WrongUpstream, moved_to
 from nsb.conform.wire import Flight, NoAnswer, Reply, Request, ask
-from nsb.registry.model import endpoint
+from nsb.registry.contract import endpoint
 
 T = TypeVar("T")
 MOST_FINDINGS = 6  # in one outcome; the rest is counted

@@ -26,7 +26,8 @@ import lizard  # type: ignore[import-untyped]
 
 from nsb.measure.tools import BuildError, sources
 from nsb.records.sources import Code, Size
-from nsb.registry.model import Registry, Service
+from nsb.registry.load import Registry
+from nsb.registry.services import Service
 
 _MISREAD = {
     # It takes 'a' for a lifetime and the rest up to the next quote for a string.

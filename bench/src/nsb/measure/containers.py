@@ -31,7 +31,7 @@ from nsb.measure.interrupt import ends, undisturbed
 from nsb.measure.process import Gauge, Limits, Process, ProcessError, Program, Tree, reaper
 from nsb.registry import compose as composing
 from nsb.registry.compose import DATABASE, UPSTREAM
-from nsb.registry.model import Contender
+from nsb.registry.contenders import Contender
 
 DATABASE_START_S = 180.0
 """MySQL's image makes its data folder first, with a server of its own (s)."""

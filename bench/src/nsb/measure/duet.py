@@ -15,7 +15,8 @@ from nsb.measure.generator import Competitors, Target
 from nsb.measure.native import HTTP, Running, Stage, StatsReader, sleep_until
 from nsb.measure.process import ALL_CORES, Process, ProcessError, cpu_s, machine_times, waited_s
 from nsb.records.duet import Driven, Duet, Series, Speed
-from nsb.registry.model import FullCore, Timing
+from nsb.registry.shapes import FullCore
+from nsb.registry.timing import Timing
 
 EVERY_S = 0.25
 """Between two readings of a generator (s)."""

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from nsb.measure.process import Process, ProcessError
 from nsb.records.duet import Series, Speed
-from nsb.registry.model import Scenario
+from nsb.registry.scenario import Scenario
 
 WITNESS_S = 10.0
 """How long the witness may take: some 60 ms on a free core (s)."""

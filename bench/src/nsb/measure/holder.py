@@ -9,7 +9,8 @@ from pathlib import Path
 
 from nsb.measure.process import Process
 from nsb.records.cells import Held
-from nsb.registry.model import HELD_STEADY, HeldConnections, Timing, files_for
+from nsb.registry.shapes import HeldConnections, files_for
+from nsb.registry.timing import HELD_STEADY, Timing
 
 
 class HoldError(Exception):

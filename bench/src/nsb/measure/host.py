@@ -17,8 +17,8 @@ from typing import Any
 
 from nsb.measure.process import ALL_CORES
 from nsb.registry import placement as placing
-from nsb.registry.model import Profile
 from nsb.registry.placement import Placement, Siblings
+from nsb.registry.terms import Profile
 
 SYSCTLS = (
     "net.core.somaxconn",

@@ -14,8 +14,8 @@ from nsb.errors import Failure
 from nsb.measure.integrity import CHAIN, CHAINED, Altered, Chain, chain_of, link, verify
 from nsb.measure.interrupt import undisturbed
 from nsb.records.cells import Record
+from nsb.records.schema import refuse_schema, to_json
 from nsb.records.starts import Start, read_starts
-from nsb.registry.model import refuse_schema, to_json
 
 CELLS, SAMPLES, STARTS, RUN = "cells.jsonl", "samples.csv", "starts.jsonl", "run.json"
 RESUME = "make room, then go on with --resume"

@@ -11,7 +11,8 @@ from pathlib import Path
 
 from nsb.measure.patience import patience
 from nsb.measure.process import Process, ProcessError, run
-from nsb.registry.model import Scenario, Timing
+from nsb.registry.scenario import Scenario
+from nsb.registry.timing import Timing
 
 TIMEOUT_S = 60
 """Longer than any answer a cell may wait for: a capped contender is slow, not wrong."""

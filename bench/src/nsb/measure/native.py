@@ -21,12 +21,9 @@ from nsb.measure.database import Server
 from nsb.measure.host import slab_memory_mib, tcp_counters, tcp_memory_mib
 from nsb.measure.process import Gauge, Process, ProcessError, Program, Tree, free_port, machine_times, port_is_free
 from nsb.measure.tools import Workshop
-from nsb.records.cells import Edge, Stats
+from nsb.records.cells import Edge, Reading, Stats
 from nsb.records.manifest import Manifest
-from nsb.registry.model import (
-    Contender,
-    Reading,
-)
+from nsb.registry.contenders import Contender
 from nsb.registry.placement import Placement
 
 if TYPE_CHECKING:

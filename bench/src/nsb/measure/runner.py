@@ -37,16 +37,12 @@ from nsb.records.duet import Duet
 from nsb.records.manifest import Manifest
 from nsb.records.starts import Start, load_end
 from nsb.records.summary import Load, SummaryError, load_summary
-from nsb.registry.model import (
-    EXTRAS,
-    Contender,
-    FullCore,
-    HeldConnections,
-    Scenario,
-    Timing,
-    endpoint,
-)
+from nsb.registry.contenders import Contender
+from nsb.registry.contract import EXTRAS, endpoint
 from nsb.registry.plan import Plan, Slot, needs_fresh
+from nsb.registry.scenario import Scenario
+from nsb.registry.shapes import FullCore, HeldConnections
+from nsb.registry.timing import Timing
 
 PINNINGS_S = 10.0
 """A JVM's flight recorder starts with the first question (s)."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from nsb.measure.tools import sources
-from nsb.registry.model import Registry
+from nsb.registry.load import Registry
 
 
 def part(root: Path, registry: Registry, name: str) -> list[tuple[str, str]]:

@@ -14,7 +14,7 @@ from nsb.conform.wire import NoAnswer, ask
 from nsb.measure.native import Died, Running, Stage, StatsReader, wait_pool
 from nsb.measure.process import ProcessError
 from nsb.records.stopped import Asked, Inventory, Woken, requests
-from nsb.registry.model import Contender
+from nsb.registry.contenders import Contender
 
 AT_ONCE = 20
 """Requests in flight: several of each kind, and more than one upstream connection."""

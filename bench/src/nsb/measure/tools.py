@@ -17,7 +17,10 @@ from pathlib import Path
 from nsb.errors import Failure
 from nsb.measure.patience import patience
 from nsb.measure.process import ProcessError, run
-from nsb.registry.model import HEAP_MIB, Contender, Registry, Service, Tool, tools_named
+from nsb.registry.contenders import Contender
+from nsb.registry.contract import HEAP_MIB
+from nsb.registry.load import Registry
+from nsb.registry.services import Service, Tool, tools_named
 
 LONGEST_STEP_S = 40 * 60.0
 """A build from nothing takes minutes: what has not ended by then hangs, and should be named before someone else's limit ends it all."""

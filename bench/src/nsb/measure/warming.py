@@ -14,7 +14,8 @@ from nsb.measure.native import Died, Running, StatsReader
 from nsb.measure.process import Process
 from nsb.records.duet import FALLING
 from nsb.records.starts import Sample
-from nsb.registry.model import FullCore, Scenario
+from nsb.registry.scenario import Scenario
+from nsb.registry.shapes import FullCore
 
 STEP_S = 3.0
 """All endpoints at once for so long, then it is asked whether that was faster than the step before (s)."""

@@ -12,10 +12,10 @@ from pydantic import ConfigDict, Field, model_validator
 
 from nsb.records.duet import Duet
 from nsb.records.summary import Load
-from nsb.registry.model import Frozen, Model, Profile, Reading
+from nsb.registry.terms import Frozen, Model, Profile
 
 CELLS_SCHEMA = 2
-"""The version of a line of cells.jsonl. Schema 1 was the judged cell (registry/model.py, Cell)."""
+"""The version of a line of cells.jsonl. Schema 1 was the judged cell (judged.py)."""
 
 
 @dataclass(frozen=True)
@@ -38,6 +38,30 @@ class Held:
     """By the service, before it was time."""
     why: str
     """The first refusal or end."""
+
+
+class Reading(Frozen):
+    """Memory at one moment of a ladder: users that were asked for, requests in flight by the service, PSS (MiB)."""
+
+    users: int
+    in_flight: int | None
+    """None where /stats did not answer in time."""
+    pss_mib: float
+    at_s: float | None = None
+    """When, from the window's opening (s)."""
+    collected_s: float | None = None
+    """What the full collection right before it took, of a JVM; None: there was none."""
+    sockets_mib: float | None = None
+    """What the kernel's TCP buffers hold, of all connections of the machine (MiB)."""
+    slab_mib: float | None = None
+    """What the kernel keeps its objects in, sockets and their files among them, of the whole machine (MiB)."""
+    cpu_s: float | None = None
+    """CPU that the service has used since the window opened (s)."""
+
+    @property
+    def kernel_mib(self) -> float | None:
+        """What the kernel holds; of interest is how it grows."""
+        return None if self.sockets_mib is None or self.slab_mib is None else self.sockets_mib + self.slab_mib
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from nsb.registry.model import Frozen
+from nsb.registry.terms import Frozen
 
 FALLING = 0.95
 """A burst that costs more than this share of the one before: the cost falls no longer, and the warm-up ends."""

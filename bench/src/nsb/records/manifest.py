@@ -12,7 +12,8 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from nsb.registry.model import HEAP_MIB, POOL_SIZE, SERVER_THREADS, Frozen
+from nsb.registry.contract import HEAP_MIB, POOL_SIZE, SERVER_THREADS
+from nsb.registry.terms import Frozen
 
 Value = int | float | str | bool | list[int] | list[list[int]] | None
 Source = Literal["/runtime", "database", "kernel", "cells"]

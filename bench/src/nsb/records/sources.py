@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import Field, ValidationError
 
-from nsb.registry.model import Frozen
+from nsb.registry.terms import Frozen
 
 
 class Size(Frozen):

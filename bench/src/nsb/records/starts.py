@@ -7,7 +7,8 @@ from itertools import pairwise
 
 from pydantic import ConfigDict, Field
 
-from nsb.registry.model import SCHEMA, Frozen, refuse_schema
+from nsb.records.schema import SCHEMA, refuse_schema
+from nsb.registry.terms import Frozen
 
 
 class Sample(Frozen):

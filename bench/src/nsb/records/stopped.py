@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from nsb.registry.model import ENDPOINTS, endpoint
+from nsb.registry.contract import ENDPOINTS, endpoint
 
 REQUESTS = 200
 """Right after the stop, without any burst before them that would hide a broken connection."""

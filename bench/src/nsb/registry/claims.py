@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from nsb.registry.model import METRIC_UNITS, Frozen, Limit, Metric, Profile
+from nsb.registry.terms import METRIC_UNITS, Frozen, Limit, Metric, Profile
 
 SCHEMA = 1
 """The version of claims.json."""
@@ -136,7 +136,7 @@ class FigureRule(Frozen):
     metric: Metric
     contenders: Names
     value: float = Field(gt=0)
-    """In the unit of the metric (model.METRIC_UNITS)."""
+    """In the unit of the metric (METRIC_UNITS)."""
     margin: float = Field(default=0.10, gt=0)
     """A share; for figure_equals alone."""
 

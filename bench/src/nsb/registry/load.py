@@ -13,21 +13,12 @@ from pydantic_core import ErrorDetails
 from nsb.errors import Failure
 from nsb.records.manifest import DECLARED
 from nsb.registry.claims import Article, CapRule, Claim, Claims, Name, Ours, Rule, SlopeRule, contenders_of
-from nsb.registry.model import (
-    P99_REQUESTS,
-    SHAPES,
-    Arrivals,
-    Contender,
-    Frozen,
-    Registry,
-    Scenario,
-    Service,
-    Tier,
-    Tool,
-    scenario_of,
-    tools_named,
-    twin_id,
-)
+from nsb.registry.contenders import Contender, twin_id
+from nsb.registry.scenario import Scenario
+from nsb.registry.services import Service, Tool, tools_named
+from nsb.registry.shapes import SHAPES, Arrivals, scenario_of
+from nsb.registry.terms import P99_REQUESTS, Frozen
+from nsb.registry.timing import Tier
 
 T = TypeVar("T")
 ModelT = TypeVar("ModelT", bound=BaseModel)
@@ -42,6 +33,20 @@ class ConfigurationError(Failure):
     def __init__(self, mistakes: list[str]) -> None:
         super().__init__("\n".join(mistakes))
         self.mistakes = mistakes
+
+
+class Registry(Frozen):
+    tools: dict[str, Tool]
+    services: dict[str, Service]
+    contenders: dict[str, Contender]
+    scenarios: dict[str, Scenario]
+    tiers: dict[str, Tier]
+
+    @property
+    def proper_services(self) -> dict[str, Service]:
+        """Those with the whole contract, of contenders that have a column; a control's program is not one to learn from."""
+        proper = {c.service for c in self.contenders.values() if c.copy_of is None and c.only is None}
+        return {name: service for name, service in self.services.items() if name in proper}
 
 
 def load(folder: Path) -> Registry:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-from nsb.registry.model import Profile
+from nsb.registry.terms import Profile
 
 Siblings = Mapping[int, Iterable[int]]
 """Core → the cores of the same physical core, itself among them. A core that is not named has no siblings."""

@@ -8,8 +8,14 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
+from nsb.records.judged import Cell
 from nsb.registry.claims import Claims, MeasuredRule, contenders_of
-from nsb.registry.model import Cell, Contender, Profile, Registry, Scenario, Tier, Timing, files_for, twin_id
+from nsb.registry.contenders import Contender, twin_id
+from nsb.registry.load import Registry
+from nsb.registry.scenario import Scenario
+from nsb.registry.shapes import files_for
+from nsb.registry.terms import Profile
+from nsb.registry.timing import Tier, Timing
 
 START_S, JVM_START_S = 0.5, 9.0
 """From the start of a contender until it is ready and its pool is open (s): half of a JVM's is the pool, opened by cold code."""

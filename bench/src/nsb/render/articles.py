@@ -9,7 +9,7 @@ from typing import Any
 from nsb.analyse.articles import Figure
 from nsb.analyse.judge import LEAST_ROUNDS
 from nsb.registry.claims import Article, Beside, Judgement, MeasuredRule, SlopeRule, contenders_of
-from nsb.registry.model import LATENCIES
+from nsb.registry.terms import LATENCIES
 from nsb.render import blog, claims, messages, words
 from nsb.render.messages import Language, text
 

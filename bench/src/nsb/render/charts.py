@@ -11,8 +11,8 @@ import vl_convert
 
 from nsb.analyse.articles import Figure
 from nsb.analyse.table import Table
+from nsb.records.judged import Cell
 from nsb.records.starts import Start
-from nsb.registry.model import Cell
 from nsb.render.charts_articles import beside_article
 from nsb.render.charts_base import Chart, Kind, Source, Spec, lines_of
 from nsb.render.charts_figures import heat, intervals, start_ups

@@ -11,9 +11,9 @@ from typing import Any, Literal
 import altair as alt
 
 from nsb.analyse.table import Table
+from nsb.records.judged import Cell
 from nsb.records.starts import Start
 from nsb.registry.claims import Said
-from nsb.registry.model import Cell
 from nsb.render import messages
 from nsb.render.messages import LANGUAGES, Language, own, text
 from nsb.render.words import signed

@@ -10,7 +10,7 @@ import altair as alt
 
 from nsb.analyse.table import UNITS
 from nsb.registry.claims import Said
-from nsb.registry.model import LATENCIES, Headline
+from nsb.registry.terms import LATENCIES, Headline
 from nsb.render import messages
 from nsb.render.charts_base import (
     LINE,

@@ -10,8 +10,9 @@ from typing import Any, Literal
 from nsb.analyse.growth import GREW
 from nsb.analyse.starts import STRETCH_S, Span, stretches_of
 from nsb.analyse.table import Entry, Second, Table, latest
+from nsb.records.judged import Cell, Role
 from nsb.records.starts import Start
-from nsb.registry.model import Cell, Headline, Role
+from nsb.registry.terms import Headline
 from nsb.render import words
 from nsb.render.words import CLOCK_MS
 

@@ -7,8 +7,8 @@ from typing import Any, Literal
 
 import altair as alt
 
+from nsb.records.judged import Role
 from nsb.registry.claims import Said
-from nsb.registry.model import Role
 from nsb.render import messages
 from nsb.render.charts_base import (
     LINE,

@@ -26,7 +26,7 @@ from nsb.registry.claims import (
     Row,
     Verdict,
 )
-from nsb.registry.model import LATENCIES
+from nsb.registry.terms import LATENCIES
 from nsb.render import messages
 from nsb.render.messages import Language, own, text
 from nsb.render.words import bound_sign, number, plain, signed

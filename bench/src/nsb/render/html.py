@@ -22,10 +22,10 @@ from nsb.analyse import controls
 from nsb.analyse import dominance as ranking
 from nsb.analyse.controls import Control
 from nsb.analyse.table import Table
+from nsb.records.judged import Cell
 from nsb.records.sources import Code
 from nsb.records.starts import Start
 from nsb.registry.claims import Article, Dominance, Judgement, Verdict
-from nsb.registry.model import Cell
 from nsb.render import claims as verdicts
 from nsb.render import controls as control_words
 from nsb.render import html_claims, html_strips, html_table, html_words, idle, messages, switches, words

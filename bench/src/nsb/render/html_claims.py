@@ -19,7 +19,7 @@ from nsb.registry.claims import (
     Said,
     SlopeRule,
 )
-from nsb.registry.model import METRIC_UNITS
+from nsb.registry.terms import METRIC_UNITS
 from nsb.render import messages
 from nsb.render.messages import LANGUAGES
 from nsb.render.words import plain

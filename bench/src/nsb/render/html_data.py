@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from nsb.analyse.table import Table
+from nsb.records.judged import Cell, SecondFigure
 from nsb.registry.claims import Dominance
-from nsb.registry.model import Cell, SecondFigure
 from nsb.render import messages
 from nsb.render.charts import Chart, Spec, config
 from nsb.render.messages import LANGUAGES, MESSAGES, Language, criterion, own

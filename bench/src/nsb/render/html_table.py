@@ -10,7 +10,7 @@ from markupsafe import Markup, escape
 from nsb.analyse.table import Entry, Second, Table
 from nsb.records.sources import Code, Size
 from nsb.registry.claims import Dominance
-from nsb.registry.model import METRIC_UNITS
+from nsb.registry.terms import METRIC_UNITS
 from nsb.render import html_strips, messages, words
 from nsb.render.html_strips import Strip
 from nsb.render.html_words import both, text

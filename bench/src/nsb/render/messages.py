@@ -26,7 +26,7 @@ from nsb.registry.claims import (
     Scope,
     SlopeRule,
 )
-from nsb.registry.model import METRIC_UNITS, Metric
+from nsb.registry.terms import METRIC_UNITS, Metric
 from nsb.render.charts_words import CHARTS
 
 Language = Literal["en", "ko"]

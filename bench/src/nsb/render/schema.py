@@ -21,10 +21,12 @@ from pydantic_core import core_schema
 from nsb.analyse.controls import Control
 from nsb.analyse.table import Table
 from nsb.records.cells import Record
+from nsb.records.judged import Cell, Status
+from nsb.records.schema import to_json
 from nsb.records.sources import Code
 from nsb.records.starts import Start
 from nsb.registry.claims import Judgement
-from nsb.registry.model import Cell, Headline, Limit, Status, to_json
+from nsb.registry.terms import Headline, Limit
 from nsb.render import csv
 
 DRAFT = "https://json-schema.org/draft/2020-12/schema"

@@ -8,8 +8,8 @@ from typing import Any
 
 from nsb.analyse.starts import Span
 from nsb.analyse.table import UNITS, Entry, Second, Table
+from nsb.records.judged import SecondFigure
 from nsb.registry.claims import Comparison
-from nsb.registry.model import SecondFigure
 from nsb.render import messages
 from nsb.render.messages import Language, text
 

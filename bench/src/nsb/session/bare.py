@@ -17,8 +17,11 @@ from nsb.measure.journal import Journal, write_whole
 from nsb.measure.native import Died, Meter, Running, Stage, sleep_until, wait_pool
 from nsb.measure.process import Process, ProcessError
 from nsb.measure.tools import BuildError, Workshop
+from nsb.records.schema import SCHEMA, to_json
 from nsb.records.summary import SummaryError, load_summary
-from nsb.registry.model import SCHEMA, Contender, Scenario, Tier, to_json
+from nsb.registry.contenders import Contender
+from nsb.registry.scenario import Scenario
+from nsb.registry.timing import Tier
 
 WINDOW_S = 2.0
 SETTLE_S = 0.5

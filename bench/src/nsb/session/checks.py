@@ -12,7 +12,7 @@ from pathlib import Path
 from rich.console import Console
 
 from nsb.measure.tools import BuildError, Workshop, workshop
-from nsb.registry.model import Registry
+from nsb.registry.load import Registry
 from nsb.session.run import build
 
 QUICK = "--quick"

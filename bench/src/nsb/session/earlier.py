@@ -10,7 +10,7 @@ from typing import Any
 from nsb.analyse.noise import Noise, noise_of
 from nsb.measure.integrity import Altered
 from nsb.measure.journal import JournalError
-from nsb.registry.model import Profile
+from nsb.registry.terms import Profile
 from nsb.session.runs import read_run
 
 

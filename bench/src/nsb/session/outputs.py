@@ -18,9 +18,10 @@ from nsb.analyse.dominance import dominance
 from nsb.measure import archive
 from nsb.measure.journal import JournalError, read_starts_of, write_whole
 from nsb.measure.process import run as run_program
+from nsb.records.judged import Cell
+from nsb.records.schema import to_json
 from nsb.records.sources import Code, read_code
 from nsb.registry.claims import Claims, Judgement
-from nsb.registry.model import Cell, to_json
 from nsb.render import articles as pages_of_articles
 from nsb.render import claims as verdicts
 from nsb.render import csv, markdown

@@ -19,9 +19,12 @@ from nsb.measure import host, k6
 from nsb.measure.journal import write_whole
 from nsb.measure.native import Stage, sleep_until
 from nsb.measure.process import ALL_CORES, Program, cpu_s, machine_times
+from nsb.records.schema import to_json
 from nsb.records.summary import SummaryError, load_summary
-from nsb.registry.model import ClosedUsers, OpenRate, Scenario, Timing, to_json
 from nsb.registry.plan import LISTEN_REHEARSAL_S, LISTEN_S, Plan
+from nsb.registry.scenario import Scenario
+from nsb.registry.shapes import ClosedUsers, OpenRate
+from nsb.registry.timing import Timing
 
 WINDOW_S = 1.5
 SETTLE_S = 0.5

@@ -32,9 +32,15 @@ from nsb.measure.process import ProcessError, Program, free_port, pin, run
 from nsb.measure.runner import Runner
 from nsb.measure.tools import BuildError, Workshop, sources
 from nsb.records.cells import Record
+from nsb.records.judged import Cell
 from nsb.records.manifest import Fairness
-from nsb.registry.model import POOL_SIZE, SCHEMA, Cell, Contender, FixedWork, Profile, Scenario
+from nsb.records.schema import SCHEMA
+from nsb.registry.contenders import Contender
+from nsb.registry.contract import POOL_SIZE
 from nsb.registry.plan import Order, Plan, Slot, missing, order_for
+from nsb.registry.scenario import Scenario
+from nsb.registry.shapes import FixedWork
+from nsb.registry.terms import Profile
 
 UPSTREAM_BUILD = ["build", "-trimpath"]
 HARNESS = ("bench/src", "bench/k6", "bench/generator", "bench/upstream", "bench/database", "bench/requirements.lock")

@@ -21,8 +21,9 @@ from nsb.measure.process import ALL_CORES, ProcessError, free_port
 from nsb.measure.tools import BuildError, Workshop
 from nsb.registry import compose as composing
 from nsb.registry.compose import DATABASE, UPSTREAM, Conditions
-from nsb.registry.model import Contender, Profile
+from nsb.registry.contenders import Contender
 from nsb.registry.plan import Plan
+from nsb.registry.terms import Profile
 
 if TYPE_CHECKING:  # `doctor` and `plan` only ask who can run: what stands on a stage takes a second to import
     from nsb.measure.containers import DatabaseContainer, Project

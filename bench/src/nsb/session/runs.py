@@ -8,7 +8,7 @@ from typing import Any
 from nsb.analyse.cells import read_cells
 from nsb.measure.integrity import chain_of
 from nsb.measure.journal import CELLS, JournalError, read_facts, whole_lines
-from nsb.registry.model import Cell
+from nsb.records.judged import Cell
 
 
 def read_run(folder: Path) -> tuple[dict[str, Any], list[Cell]]:

@@ -15,7 +15,7 @@ from nsb.errors import Refused
 
 if TYPE_CHECKING:
     from nsb.registry.claims import Claims
-    from nsb.registry.model import Registry
+    from nsb.registry.load import Registry
 
 DONE, INCOMPLETE, USAGE, REFUSED = 0, 1, 2, 3
 ROOT = Path(__file__).resolve().parents[4]

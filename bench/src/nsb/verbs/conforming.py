@@ -17,7 +17,8 @@ from nsb.measure.patience import patience
 from nsb.measure.tools import Workshop, workshop
 from nsb.records.stopped import REQUESTS
 from nsb.registry import plan as plans
-from nsb.registry.model import EXTRAS, Contender
+from nsb.registry.contenders import Contender
+from nsb.registry.contract import EXTRAS
 from nsb.render import words
 from nsb.session import run as session
 from nsb.session import runners

@@ -11,7 +11,7 @@ from nsb.measure import engine, host
 from nsb.measure.database_private import DatabaseError, find_server
 from nsb.measure.engine import Absent
 from nsb.measure.tools import Found, workshop
-from nsb.registry.model import Contender
+from nsb.registry.contenders import Contender
 from nsb.session import runners
 from nsb.verbs.common import DONE, INCOMPLETE, ROOT, console, registry_of, say
 from nsb.verbs.planning import known_runner

@@ -16,9 +16,9 @@ from nsb.measure.archive import packed
 from nsb.measure.journal import cut_torn_tail, hold
 from nsb.measure.machine import alone
 from nsb.measure.tools import Workshop, workshop
+from nsb.records.judged import Cell
 from nsb.registry import plan as plans
 from nsb.registry.load import ConfigurationError
-from nsb.registry.model import Cell
 from nsb.session import runners
 from nsb.session.runs import read_run
 from nsb.verbs.common import BENCH, ROOT, console, found_run, registry_of, say

@@ -10,8 +10,9 @@ from nsb.errors import Refused
 from nsb.measure import host
 from nsb.measure.tools import workshop
 from nsb.registry import plan as plans
-from nsb.registry.load import ConfigurationError, chosen
-from nsb.registry.model import Contender, Profile, Registry
+from nsb.registry.contenders import Contender
+from nsb.registry.load import ConfigurationError, Registry, chosen
+from nsb.registry.terms import Profile
 from nsb.render import power
 from nsb.render.words import count
 from nsb.session import earlier, runners

@@ -9,8 +9,8 @@ from typing import Any
 from nsb.measure import archive
 from nsb.measure.integrity import SUMS
 from nsb.measure.journal import write_whole
+from nsb.records.judged import Cell
 from nsb.registry.load import ConfigurationError
-from nsb.registry.model import Cell
 from nsb.render import claims as verdicts
 from nsb.render import markdown, terminal, words
 from nsb.session.outputs import Written, blog, committed_articles, drawn_apart, outputs, pages, reproduced, tidy, without_picture

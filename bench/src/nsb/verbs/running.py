@@ -17,9 +17,10 @@ from nsb.measure.journal import Journal, JournalError, write_whole
 from nsb.measure.native import Stage
 from nsb.measure.tools import Workshop
 from nsb.progress import Screen
+from nsb.records.judged import Cell
 from nsb.records.manifest import Fairness
+from nsb.records.schema import to_json
 from nsb.registry import plan as plans
-from nsb.registry.model import Cell, to_json
 from nsb.session import preflight, runners
 from nsb.session import run as session
 from nsb.session.outputs import CODE

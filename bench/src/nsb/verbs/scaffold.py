@@ -11,8 +11,9 @@ from typing import Any
 from nsb.errors import Refused
 from nsb.measure.journal import write_whole
 from nsb.measure.tools import sources
-from nsb.registry.load import ConfigurationError, load
-from nsb.registry.model import Contender, Registry, Service
+from nsb.registry.contenders import Contender
+from nsb.registry.load import ConfigurationError, Registry, load
+from nsb.registry.services import Service
 from nsb.verbs.common import ROOT, console
 
 ID = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")

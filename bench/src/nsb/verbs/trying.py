@@ -8,7 +8,7 @@ from nsb.errors import Refused
 from nsb.measure.interrupt import Interrupted
 from nsb.measure.process import port_is_free
 from nsb.measure.tools import workshop
-from nsb.registry.model import endpoint
+from nsb.registry.contract import endpoint
 from nsb.session import runners
 from nsb.verbs.common import DONE, INCOMPLETE, ROOT, console, errors, registry_of, say, scratch
 from nsb.verbs.planning import Asked, known_runner, make

@@ -1,0 +1,204 @@
+"""A judged cell: its figures, its status and the checks that led to it. Pure."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import ConfigDict, Field
+
+from nsb.records.cells import Reading
+from nsb.records.schema import SCHEMA
+from nsb.registry.terms import Frozen, Headline, Limit, Metric, Model, Profile
+
+Status = Literal["valid", "censored", "invalid", "failed", "unsupported"]
+Role = Literal["service", "generator", "database", "upstream"]
+
+
+class Latency(Frozen):
+    """Percentiles of one cell, in ms; p99 from 1000 requests on, else null."""
+
+    p50: float | None
+    p90: float | None
+    p99: float | None
+    max: float | None
+
+
+class Half(Frozen):
+    """One half of a window: requests answered, their median (ms), the service's CPU (s)."""
+
+    requests: int
+    p50_ms: float | None
+    service_cpu_s: float
+
+
+class SteadyWindow(Frozen):
+    """Other requests while so many connections were held and none was opened: answers, and what they took from the send on (ms)."""
+
+    held: int
+    requests: int
+    p50_ms: float | None
+    p90_ms: float | None
+
+
+class Check(Frozen):
+    """One validity check with what it looked at (docs/method.md, V1 …)."""
+
+    id: str
+    outcome: Literal["ok", "doubt", "censored", "invalid"]
+    sentence: str
+    inputs: dict[str, float | int | str | None]
+
+
+class Slope(Frozen):
+    """KiB per request in flight over a ladder, its connection included: by all readings, by the first and by the last of each level."""
+
+    kib: float
+    first_kib: float
+    last_kib: float
+
+
+class SecondFigure(Frozen):
+    """A closed cell in which k6 or nobody was full, driven once more by the second generator (runs until November 2026)."""
+
+    tool: str
+    """The generator's name and version."""
+    status: Status
+    """unsupported: there is no such generator here; the reason says why."""
+    limit: Limit | None = None
+    reasons: list[str] = []
+    doubts: list[str] = []
+    window_s: float = 0.0
+    requests: int = 0
+    throughput_rps: float | None = None
+    cpu_us_per_request: dict[Role, float | None] = {}
+    cpu_s: dict[str, float] = {}
+    halves: list[Half] = []
+    checks: list[Check] = []
+    raw: str | None = None
+    """The generator's own report, relative to the run's folder."""
+
+
+_NOT_TOLD: set[str] = set()
+"""Which fields a slim cell was made from: one set for all of them, else it would be a quarter of each."""
+
+
+class CostFigure(Frozen):
+    """What one cost cell says by itself (analyse/duet.py)."""
+
+    own_us: float
+    """CPU µs per request of the contender."""
+    partner: str | None
+    """Whom it shared the core with; None: competitors alone."""
+    partner_us: float | None
+    """CPU µs per request of the partner."""
+    ratio: float | None
+    """Own ÷ partner, window by window."""
+    halves: float
+    """The second half of the window ÷ the first: of the ratio, or of the cost where there is no partner."""
+    windows: int
+    speed: float | None
+    """Steps of the witness over memory, per µs: the mean of before and after; None: it did not look."""
+
+
+class Cell(Frozen):
+    """One contender under one scenario in one round, judged. Runs until November 2026 have it as a line of cells.jsonl (schema 1)."""
+
+    schema_: int = Field(default=SCHEMA, alias="schema")
+    round: int = Field(ge=1)
+    attempt: int = Field(default=1, ge=1)
+    contender: str
+    scenario: str
+    profile: Profile
+    model: Model
+    status: Status
+    reasons: list[str] = []
+    doubts: list[str] = []
+    limit: Limit | None = None
+    started_at: str = ""
+    wall_s: float = 0.0
+    window_s: float = 0.0
+    """Of a load as a whole: from its first request to its last answer."""
+    rate: int | None = None
+    vus: int = 0
+    requests: int = 0
+    failures: int = 0
+    dropped: int = 0
+    throughput_rps: float | None = None
+    latency_ms: Latency = Latency(p50=None, p90=None, p99=None, max=None)
+    cpu_us_per_request: dict[Role, float | None] = {}
+    cpu_s: dict[str, float] = {}
+    memory_peak_mib: float | None = None
+    threads_peak: int | None = None
+    switches_per_request: float | None = None
+    """Context switches of the service's threads; those of threads that ended in the window are not in it. None in containers."""
+    db_connections_peak: int | None = None
+    statements: int | None = None
+    """That the database executed in the window; None where there are none to count."""
+    pinnings: int | None = None
+    """How often the runtime itself said that a virtual thread was pinned, from before the first request of the cell to after its last one;
+    None where it was not asked (C17)."""
+    halves: list[Half] = []
+    still: list[SteadyWindow] = []
+    """Of a scenario that holds connections: for each level, lowest first. Empty in earlier runs."""
+    checks: list[Check] = []
+    raw: str | None = None
+    """The k6 summary this came from, relative to the run's folder."""
+    second: SecondFigure | None = None
+    """The same load by a cheaper generator, where k6 or nobody was full."""
+    cost: CostFigure | None = None
+    """Of a cost cell."""
+    ladder: list[Reading] = []
+    memory_slope: Slope | None = None
+    whole: bool = False
+    """Whether its load was measured as a whole, the drain included."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, populate_by_name=True)
+
+    @property
+    def counts(self) -> bool:
+        """Whether the cell enters statistics: a valid one as a value, a censored one as a bound."""
+        return self.status in ("valid", "censored")
+
+    @property
+    def by_second(self) -> SecondFigure | None:
+        """What the second generator came to, counting or not; None where it did not measure, or is not here."""
+        return None if self.second is None or self.second.status == "unsupported" else self.second
+
+    def headline(self, which: Headline) -> float | None:
+        """The figure the table shows: µs, requests/s, ms or KiB. Memory that did not grow is none: growth.over_rounds judges its slope."""
+        if which == "cpu":
+            return self.cpu_us_per_request.get("service")
+        if which == "memory":
+            return self.memory_slope.kib if self.memory_slope is not None and self.memory_slope.kib > 0 else None
+        if which == "p99":
+            return self.metric(which)
+        return self.throughput_rps if which == "throughput" else self.latency_ms.p50
+
+    def metric(self, which: Metric) -> float | None:
+        """The same for every figure a claim may be about; capacity where k6 or nobody was full is the second generator's, if it counts."""
+        if which == "capacity":
+            if self.by_second is not None:
+                return self.by_second.throughput_rps if self.by_second.status == "valid" else None
+            return None if self.limit == "generator" else self.throughput_rps
+        if which == "memory_peak":
+            return self.memory_peak_mib
+        if which == "duration":
+            return self.window_s if self.whole else None
+        if which == "max":
+            return self.latency_ms.max
+        if which == "threads":
+            return self.threads_peak
+        if which == "switches":
+            return self.switches_per_request
+        if which == "p90" or which == "p99":  # a late generator's tail is no figure of the service (V3)
+            late = any(doubt.startswith("V3 ") for doubt in self.doubts)
+            return None if late else self.latency_ms.p90 if which == "p90" else self.latency_ms.p99
+        return self.headline(which)
+
+    def line(self) -> str:
+        return self.model_dump_json(by_alias=True)
+
+    def slim(self) -> Cell:
+        """Without the checks, which the journal keeps and no table needs."""
+        second = self.second and self.second.model_copy(update={"checks": []})
+        return Cell.model_construct(_NOT_TOLD, **{**vars(self), "checks": [], "second": second})
