@@ -92,9 +92,9 @@ def generator_program(workshop: Workshop, say: Callable[[str], None]) -> Path:
 
 
 def go(workshop: Workshop) -> str:
-    """The Go that builds k6 and the upstream. Raises Refused."""
+    """The Go that builds k6, the generator and the upstream. Raises Refused."""
     if "go" not in workshop.found:
-        raise Refused(f"k6 and the upstream are built with Go. {workshop.missing['go'].sentence}")
+        raise Refused(f"k6, the generator and the upstream are built with Go. {workshop.missing['go'].sentence}")
     return workshop.found["go"].path
 
 
@@ -464,7 +464,7 @@ def standing(plan: Plan, workshop: Workshop, runner: str = "native") -> dict[str
 
 
 def tools_used(plan: Plan, workshop: Workshop) -> dict[str, str]:
-    """Tool → version, of those that the plan's contenders are built and run with, and k6 and the upstream built."""
+    """Tool → version, of those that the plan's contenders are built and run with, and k6, the generator and the upstream built."""
     used = {"go", *(tool for contender in plan.contenders for tool in workshop.needs(contender))}
     return {name: found.version for name, found in sorted(workshop.found.items()) if name in used}
 
