@@ -368,7 +368,9 @@ def test_a_missing_tool_leaves_its_contenders_out_and_says_what_to_install(regis
 
 def test_without_go_nothing_can_be_measured_and_it_says_so(registry: Registry) -> None:
     gone = Missing("go 1.26 or newer: not found; install Go 1.26 or newer and put it on PATH")
-    with pytest.raises(session.Refused, match=r"k6, the generator and the upstream are built with Go\. go 1\.26 or newer: not found; install Go"):
+    with pytest.raises(
+        session.Refused, match=r"k6, the generator and the upstream are built with Go\. go 1\.26 or newer: not found; install"
+    ):
         session.go(Workshop(ROOT, registry, {}, {"go": gone}))
 
 
