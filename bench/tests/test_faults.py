@@ -226,10 +226,19 @@ def test_a_summary_of_a_killed_sitting_is_not_taken_for_this_ones(made: Callable
     assert not old.exists()
 
 
-def test_a_k6_that_has_gone_stops_the_run_with_a_sentence(made: Callable[..., Fakes]) -> None:
+@pytest.mark.parametrize(
+    ("program", "sentence"),
+    [
+        ("k6-program", r"k6 has gone from .*k6-program; --resume builds it again"),
+        (".tools/generator", r"the generator has gone from .*/\.tools/generator; --resume builds it again"),
+    ],
+)
+def test_a_program_that_has_gone_stops_the_run_with_a_sentence(
+    made: Callable[..., Fakes], monkeypatch: pytest.MonkeyPatch, program: str, sentence: str
+) -> None:
     fakes = made()
-    fakes.k6.unlink()
-    with pytest.raises(ProcessError, match=r"k6 has gone from .*k6-program; --resume builds it again"):
+    monkeypatch.setattr(fakes.said, "say", lambda _: (fakes.workshop.root / program).unlink(missing_ok=True))  # the first cell is near
+    with pytest.raises(ProcessError, match=sentence):
         fakes.measure()
     assert journaled(fakes) == []  # no contender is to blame
 

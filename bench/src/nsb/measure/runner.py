@@ -72,9 +72,9 @@ class Runner:
     def must_stand(self) -> None:
         """Raises DatabaseError or ProcessError where what every cell needs has gone: no cell is recorded then, the run can be resumed."""
         self.stage.must_stand()
-        k6 = self._observer.k6_program
-        if not os.access(k6, os.X_OK):
-            raise ProcessError(f"k6 has gone from {k6}; --resume builds it again")
+        for name, program in (("k6", self._observer.k6_program), ("the generator", self._ground.program)):
+            if not os.access(program, os.X_OK):
+                raise ProcessError(f"{name} has gone from {program}; --resume builds it again")
 
     def _begin(self, contender: Contender, round_: int) -> Running:
         """A contender that is ready to be measured, and frozen; whatever comes of its start is a line of starts.jsonl.

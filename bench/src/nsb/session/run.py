@@ -373,8 +373,8 @@ def measure(
             for name, code in runner.end_group().items():
                 if code not in (0, 128 + signal.SIGTERM):
                     progress.say(f"{name} ended with {code} when it was stopped (C41)")
-    except DatabaseError:
-        runner.must_stand()  # says better why, where the server itself has ended
+    except (DatabaseError, ProcessError):
+        runner.must_stand()  # says better why, where the server itself has ended or a program has gone
         raise
     finally:
         with undisturbed():
