@@ -81,11 +81,6 @@ compare *arguments:
 show *arguments:
     @bench/nsb show "$@"
 
-# What /hello costs beside a bare program of the same framework
-[group('measure')]
-bare *arguments:
-    @bench/nsb bare "$@"
-
 # All checks, the same as CI; in three minutes: just test --quick; one part: just test go
 [group('check')]
 test *arguments:

@@ -51,7 +51,7 @@ export const options = {
 
 const parameters = { timeout: `${cell.timeout_ms}ms`, responseType: 'none' };
 const checking = { timeout: `${cell.timeout_ms}ms`, responseType: 'text' };
-if (cell.send !== null || cell.mix !== null) parameters.headers = checking.headers = { 'Content-Type': 'application/json' };
+if (cell.send !== null) parameters.headers = checking.headers = { 'Content-Type': 'application/json' };
 
 function phaseOf(now) {
   if (now < cell.window_from_ms) return tags.before;
@@ -94,7 +94,7 @@ export default function () {
     sleep(Math.max(0, firstStart(begin) - begin) / 1000);
   } else if (cell.whole && begin < cell.window_from_ms) {
     sleep((cell.window_from_ms - begin) / 1000);
-  } else if (begin >= cell.window_to_ms && !(cell.whole && cell.iterations !== null)) {
+  } else if (begin >= cell.window_to_ms && cell.iterations === null) {
     if (!open) sleep(0.2);
     return;
   }
@@ -103,7 +103,7 @@ export default function () {
   const late = open ? Math.max(0, start - (exec.scenario.startTime + (n * 1000) / cell.rate)) : 0;
   const heavy = cell.beside !== null && n % cell.beside.every === cell.beside.every - 1;
   const check = heavy || n % 50 === 0;
-  const target = heavy ? cell.beside : cell.mix === null ? cell : cell.mix[n % cell.mix.length];
+  const target = heavy ? cell.beside : cell;
   const id = target.ids > 0 ? idOf(n, target.ids) : 0;
   const url = target.ids > 0 ? target.url.replace('{id}', id) : target.url;
   const response = http.request(target.method, url, target.send, check ? checking : parameters);

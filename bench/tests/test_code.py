@@ -146,15 +146,15 @@ def test_a_language_that_the_tool_does_not_read_is_refused() -> None:
 
 @pytest.fixture
 def checkout(tmp_path: Path) -> Path:
-    """A service with a test, a bare program, and what git ignores; one file is not committed yet."""
+    """A service with a test, and what git ignores; one file is not committed yet."""
     for name, text in {
-        "go/main.go": GO, "go/new.go": "package main\n", "go/main_test.go": GO, "go/bare/bare.go": GO, "go/built.go": GO,
+        "go/main.go": GO, "go/new.go": "package main\n", "go/main_test.go": GO, "go/built.go": GO,
         "go/.gitignore": "built.go\n",
     }.items():  # fmt: skip
         file = tmp_path / name
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text)
-    for command in (["init", "--quiet"], ["add", "go/main.go", "go/main_test.go", "go/bare", "go/.gitignore"]):
+    for command in (["init", "--quiet"], ["add", "go/main.go", "go/main_test.go", "go/.gitignore"]):
         subprocess.run(["git", "-C", str(tmp_path), *command], check=True)
     return tmp_path
 
@@ -164,11 +164,11 @@ def with_globs(registry: Registry, service: str, globs: list[str]) -> Registry:
     return registry.model_copy(update={"services": {**registry.services, service: changed}})
 
 
-def test_tests_bare_programs_and_what_git_ignores_are_not_counted(checkout: Path, registry: Registry) -> None:
+def test_tests_and_what_git_ignores_are_not_counted(checkout: Path, registry: Registry) -> None:
     found = code.measure(checkout, with_globs(registry, "go", ["*.go", "!*_test.go"]), ["go"])
     assert found.services == {"go": Size(files=2, lines=16, functions=2, complexity=6)}
     assert code.files(checkout, Service(folder="go", needs=[], build=[], code=["**/*.go"])) == [
-        "go/bare/bare.go", "go/main.go", "go/main_test.go", "go/new.go",
+        "go/main.go", "go/main_test.go", "go/new.go",
     ]  # fmt: skip
 
 
@@ -192,7 +192,7 @@ def test_each_service_of_a_default_contender_names_its_sources(registry: Registr
             assert code.files(root, one), f"service.{name}.code: {each} fits nothing"
         counted = code.files(root, service)
         parts = {part for path in counted for part in Path(path).parts}
-        assert not {part for part in parts if "test" in part.lower() or "bare" in part.lower()}
+        assert not {part for part in parts if "test" in part.lower()}
         assert len({Path(path).suffix for path in counted}) == 1
 
 

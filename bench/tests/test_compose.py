@@ -24,13 +24,13 @@ from nsb.measure.cgroup import Group
 from nsb.measure.containers import Container, Project, database_arguments
 from nsb.measure.engine import Absent, build, engine, taken_out
 from nsb.measure.process import ProcessError
-from nsb.measure.tools import BuildError, Workshop
+from nsb.measure.tools import BuildError, Missing, Workshop
 from nsb.registry import compose as containers
 from nsb.registry.compose import Conditions, Engine
 from nsb.registry.load import Registry
 from nsb.render import words
 from nsb.session import runners
-from nsb.session.run import Refused
+from nsb.session.run import Refused, generator_program
 
 HERE = Path(__file__).parent
 
@@ -477,6 +477,25 @@ def test_a_program_is_taken_out_of_its_image_and_nothing_stays(fake: Path, tmp_p
     with pytest.raises(ProcessError, match="Could not find the file /k6"):
         taken_out("sha256:1", "/k6", tmp_path / "k6")
     assert not list(fake.glob("*.created"))
+
+
+def test_without_go_both_generators_are_taken_out_of_their_images(
+    fake: Path, tmp_path: Path, registry: Registry, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    services = {name: {"image": f"nsb-{name}"} for name in ("mysql", "upstream", "k6", "generator")}
+    (tmp_path / "bench" / "k6").mkdir(parents=True)
+    for name in ("go.mod", "go.sum"):
+        (tmp_path / "bench" / "k6" / name).touch()
+    monkeypatch.setattr(images, "engine", lambda: None)
+    monkeypatch.setattr(images, "resolved", lambda *_: {"services": services})
+    monkeypatch.setattr(images, "image", lambda name, _: {"Id": name, "Config": {"Entrypoint": [f"/{name.removeprefix('nsb-')}"]}})
+    work = Workshop(tmp_path, registry, {}, {"go": Missing("go 1.26 or newer: not found")})
+    compose = runners.Compose(work, 1)
+    assert compose.k6(lambda _: None).read_text() == "/k6 of nsb-k6"
+    assert generator_program(work, lambda _: None).read_text() == "/generator of nsb-generator"
+    del services["generator"]
+    with pytest.raises(Refused, match=r"generator runs on the host and is built with Go\. go 1\.26 or newer: not found"):
+        compose.k6(lambda _: None)
 
 
 # --- which runner ------------------------------------------------------------------------------------------------------

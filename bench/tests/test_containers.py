@@ -40,6 +40,8 @@ WORKFLOWS = {file.name: file.read_text(encoding="utf-8") for file in sorted((ROO
 VARIABLE = re.compile(r"\$\{(\w+)(?::-([^}]*))?\}")
 HARDENED: dict[str, Any] = {"read_only": True, "cap_drop": ["ALL"], "security_opt": ["no-new-privileges:true"]}
 LIMITS = ("cpus", "mem_limit", "ulimits", "stop_grace_period", "depends_on", *HARDENED)
+OTHERS = ("mysql", "upstream", "k6", "generator")
+"""The services of compose.yaml that are no contenders."""
 LOOSENED = ("privileged", "cap_add", "devices", "network_mode", "pid", "ipc", "env_file", "userns_mode")
 
 
@@ -80,8 +82,8 @@ def contender_mistakes(text: str, registry: Registry) -> Iterator[str]:
     services = resolved(text, WORKERS="7")
     variables = set(re.findall(r"^\| `([A-Z_]+)` \|", CONTRACT, re.MULTILINE))
     pool = re.findall(r"^\| `DB_POOL_SIZE` \| (\d+) \|", CONTRACT, re.MULTILINE)
-    if set(services) != {each.id for each in composed(registry)} | {"mysql", "upstream", "k6"}:
-        yield "the services are not mysql, upstream, k6 and a contender of each program"
+    if set(services) != {each.id for each in composed(registry)} | set(OTHERS):
+        yield f"the services are not {', '.join(OTHERS)} and a contender of each program"
     reference = {key: services["go"].get(key) for key in LIMITS}
     for contender in composed(registry):
         service = services.get(contender.id, {})
@@ -150,7 +152,7 @@ def safety_mistakes(text: str, registry: Registry) -> Iterator[str]:
             yield f"{name}: a writable root, capabilities or new privileges"
         if loosened := [key for key in LOOSENED if key in service]:
             yield f"{name}: {loosened}"
-        if service.get("ports") and name in ("mysql", "upstream", "k6"):
+        if service.get("ports") and name in OTHERS:
             yield f"{name}: published"
         if any(not re.fullmatch(r"127\.0\.0\.1:\d+:8080", port) for port in service.get("ports", [])):
             yield f"{name}: published beyond loopback"

@@ -19,9 +19,11 @@ import pytest
 from conftest import open_cell
 from nsb.analyse import fairness, table
 from nsb.analyse.validity import identity
-from nsb.measure import manifest, native
+from nsb.measure import manifest
+from nsb.measure import runner as measuring
 from nsb.measure.journal import Journal
 from nsb.measure.process import Process, ProcessError, free_port
+from nsb.measure.running import Died
 from nsb.records.judged import Cell
 from nsb.records.manifest import SETTINGS, Fairness, Granted, Manifest, Said, Seen
 from nsb.records.schema import SCHEMA
@@ -316,7 +318,7 @@ def test_who_starts_late_is_compared_with_the_others(record: Fairness) -> None:
 
 
 def test_a_contender_started_anew_with_another_setting_gets_no_cells(record: Fairness, monkeypatch: pytest.MonkeyPatch) -> None:
-    runner: Any = object.__new__(native.Runner)
+    runner: Any = object.__new__(measuring.Runner)
     runner.unlike = lambda name, now: [each.sentence for each in fairness.unlike(record, name, now)]
     runner.stage = SimpleNamespace(database=None)
     frozen: list[bool] = []
@@ -325,13 +327,13 @@ def test_a_contender_started_anew_with_another_setting_gets_no_cells(record: Fai
     running: Any = SimpleNamespace(
         contender=contender, process=process, ask=lambda: None, ready_s=0.1, ready_cpu_s=0.1, ready_mib=1.0, age_s=0.2, manifest=None
     )
-    monkeypatch.setattr(native, "wait_pool", lambda *_: True)
-    monkeypatch.setattr(native.Runner, "_warm", lambda *_: None)
+    monkeypatch.setattr(measuring, "wait_pool", lambda *_: True)
+    monkeypatch.setattr(measuring.Runner, "_warm", lambda *_: None)
     monkeypatch.setattr(manifest, "read", lambda *_: record.contenders["go"])
     runner._prepare(running, {})
     assert frozen == [True]
     monkeypatch.setattr(manifest, "read", lambda *_: bent(record.contenders["go"], "seen", "backlog", [511]))
-    with pytest.raises(native.Died, match="go has 511, its first start had 4096"):
+    with pytest.raises(Died, match="go has 511, its first start had 4096"):
         runner._prepare(running, {})
 
 
@@ -446,7 +448,7 @@ def test_a_run_without_a_manifest_has_no_such_part() -> None:
 
 @dataclass
 class Runner:
-    """As much of native.Runner as must_be_fair touches."""
+    """As much of the runner as must_be_fair touches."""
 
     found: dict[str, Manifest]
     unlike: Callable[[str, Manifest], list[str]] = lambda *_: ["not set"]

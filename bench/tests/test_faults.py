@@ -24,12 +24,13 @@ import pytest
 from conftest import open_cell
 from fakes.stage import Fakes
 from nsb.analyse.validity import judge
-from nsb.measure import database_private, host, k6, native, tools
+from nsb.measure import database_private, host, k6, native, running, tools
 from nsb.measure.database import DatabaseError, _Admin
 from nsb.measure.database_private import Binary, Login, PrivateServer
 from nsb.measure.interrupt import HURRY_S, TICK_S, Interrupted, ends, interruptible, stop_if_asked, undisturbed
-from nsb.measure.journal import JournalError
+from nsb.measure.journal import Journal, JournalError
 from nsb.measure.process import Process, ProcessError
+from nsb.measure.runner import Runner
 from nsb.measure.tools import BuildError, Missing, Workshop, find, sources
 from nsb.records.cells import Record
 from nsb.records.judged import Cell
@@ -127,9 +128,9 @@ def test_a_service_that_dies_between_its_cells_is_started_again_and_the_cell_say
     made: Callable[..., Fakes], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     fakes = made(scenarios=2)
-    measure = native.Runner.measure
+    measure = Runner.measure
 
-    def measured(self: native.Runner, slot: plans.Slot, attempt: int = 1) -> Record:
+    def measured(self: Runner, slot: plans.Slot, attempt: int = 1) -> Record:
         cell = measure(self, slot, attempt)
         if slot.scenario.id == "hello-1":
             process = self._running["a"].process
@@ -137,7 +138,7 @@ def test_a_service_that_dies_between_its_cells_is_started_again_and_the_cell_say
             process.wait(60)
         return cell
 
-    monkeypatch.setattr(native.Runner, "measure", measured)
+    monkeypatch.setattr(Runner, "measure", measured)
     fakes.measure()
     first, second = journaled(fakes)
     assert (first.counts, second.counts) == (True, True)
@@ -146,7 +147,7 @@ def test_a_service_that_dies_between_its_cells_is_started_again_and_the_cell_say
 
 
 def test_a_service_that_somebody_stopped_is_named_and_started_again(made: Callable[..., Fakes], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(native, "DRAIN_S", 1.0)
+    monkeypatch.setattr(running, "DRAIN_S", 1.0)
     fakes = made("stop service", once=True)
     fakes.measure()
     first, second = journaled(fakes)
@@ -178,7 +179,7 @@ def test_a_port_that_another_program_takes_first_is_not_the_contenders_fault(mad
 def test_the_number_of_ports_tried_is_limited(made: Callable[..., Fakes], monkeypatch: pytest.MonkeyPatch) -> None:
     fakes = made(contenders={"a": "ends"})
     monkeypatch.setattr(native, "port_is_free", lambda _: False)
-    with pytest.raises(native.Died, match="no such setting"):
+    with pytest.raises(running.Died, match="no such setting"):
         fakes.stage.start(fakes.plan.contenders[0])
     assert len(list((fakes.journal.folder / "logs").glob("a-*.log"))) == native.PORTS_TRIED
 
@@ -367,7 +368,9 @@ def test_a_missing_tool_leaves_its_contenders_out_and_says_what_to_install(regis
 
 def test_without_go_nothing_can_be_measured_and_it_says_so(registry: Registry) -> None:
     gone = Missing("go 1.26 or newer: not found; install Go 1.26 or newer and put it on PATH")
-    with pytest.raises(session.Refused, match=r"k6 and the upstream are built with Go\. go 1\.26 or newer: not found; install Go"):
+    with pytest.raises(
+        session.Refused, match=r"k6, the generator and the upstream are built with Go\. go 1\.26 or newer: not found; install"
+    ):
         session.go(Workshop(ROOT, registry, {}, {"go": gone}))
 
 
@@ -398,7 +401,7 @@ def test_a_step_that_never_ends_is_stopped_and_named(registry: Registry, tmp_pat
 def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(JournalError, match="cannot be made: Not a directory; name another one by --out"):
-        native.Journal(tmp_path / "file" / "run")
+        Journal(tmp_path / "file" / "run")
 
 
 # ---- Ctrl-C ----
@@ -483,7 +486,7 @@ PHASES: dict[str, Callable[[Path], bool | int]] = {
     "build": lambda folder: lines(folder, "build.log", "compiling"),
     "conformance": conforms,
     "start": lambda folder: lines(folder, "*.log", "asked whether it is ready"),
-    "warm-up": lambda folder: lines(folder, "k6-warm.log", "hanging"),
+    "warm-up": lambda folder: lines(folder, "warm-*.log", "hanging"),
     "cell": lambda folder: lines(folder, "k6-01-*.log", "hanging"),
     "drain": drains,
     "stopping": lambda folder: lines(folder, "*.log", "asked to end"),

@@ -31,7 +31,7 @@ def told(tmp_path: Path, lines: list[str], code: int) -> Process:
 
 def test_an_order_has_the_keys_that_the_generator_reads(registry: Registry) -> None:
     scenario = next(each for each in registry.scenarios.values() if each.paired)
-    what = generator.order(scenario, scenario.path, "http://127.0.0.1:8080", [1, 2], 7, 64, 0.25, 3.5)
+    what = generator.order(generator.target(scenario), "http://127.0.0.1:8080", [1, 2], 7, 64, 0.25, 3.5)
     source = (BENCH / "generator" / "order.go").read_text(encoding="utf-8")
     assert set(what) == set(re.findall(r'`json:"(\w+)"`', source))
     assert what["address"] == "127.0.0.1:8080"

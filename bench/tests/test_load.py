@@ -31,7 +31,6 @@ SCENARIOS = """
 [tier.smoke]
 why = "quick"
 rounds = 1
-warm_requests = 100
 warm_cap_s = 1.0
 settle_s = 1.0
 window_s = 2.0

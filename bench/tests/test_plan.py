@@ -100,15 +100,17 @@ def test_a_ladder_and_held_connections_are_announced_with_the_starts_that_they_n
     assert starts("hello-rate", "a-hello", "idle-connections") == [2, 3]  # a heap of its own: only a JVM cares
 
 
-def test_a_warm_up_of_many_calls_is_announced_as_longer_but_not_than_it_may_take(registry: Registry) -> None:
-    def start_s(tier: str, *scenarios: str) -> float:
-        made = plan.make(registry, tier, ["go"], scenarios, "1cpu", 1, 3, rounds=1)
+def test_a_warm_up_is_announced_as_long_as_a_jvm_may_take_and_shorter_for_all_others(registry: Registry) -> None:
+    def start_s(contender: str, *scenarios: str) -> float:
+        made = plan.make(registry, "standard", [contender], scenarios, "1cpu", 1, 3, rounds=1)
         return made.start_s(made.contenders[0])
 
-    assert start_s("article", "hello-rate") < start_s("article", "fanout-rate") < start_s("article", "fanout-100")
-    assert start_s("article", "hello-rate", "fanout-100") < start_s("article", "fanout-100")
-    most = plan.START_S + plan.WARM_BOOT_S + registry.tiers["standard"].warm_cap_s
-    assert start_s("standard", "fanout-100") == most
+    cap_s = registry.tiers["standard"].warm_cap_s
+    assert start_s("java-pt", "hello-rate") == plan.JVM_START_S + cap_s
+    assert start_s("go", "hello-rate") == plan.START_S + plan.STEADY_S < cap_s
+    assert start_s("go", "hello-rate", "fanout-100") == start_s("go", "hello-rate")  # whatever is asked is asked at once
+    rows = start_s("go", "cost-hello", "cost-read") - start_s("go", "hello-rate")
+    assert rows == pytest.approx(2 * plan.BURST_S)
 
 
 def test_who_cannot_run_a_scenario_is_told_and_takes_no_time(registry: Registry) -> None:
@@ -117,8 +119,7 @@ def test_who_cannot_run_a_scenario_is_told_and_takes_no_time(registry: Registry)
     assert "/pin" in both.left_out[0][1]
     hello = plan.make(registry, "smoke", ["go", "java-vt"], ["hello-rate"], "1cpu", 1, 3)
     cell_s = both.timing(registry.scenarios["pinning-lock"]).total_s
-    starts_s = both.group_start_s(["java-vt"]) - hello.group_start_s(["java-vt"])  # it is warmed with both
-    assert both.measuring_s - hello.measuring_s == pytest.approx(cell_s + starts_s)
+    assert both.measuring_s - hello.measuring_s == pytest.approx(cell_s)
     assert both.start_s(both.contenders[0]) == hello.start_s(hello.contenders[0])
     assert both.cells == 4
 

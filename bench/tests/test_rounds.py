@@ -13,9 +13,10 @@ from typing import Any
 import pytest
 
 from fakes.stage import Fakes
-from nsb.measure import native
+from nsb.measure import client, observing, running, warming
 from nsb.measure import starts as watching
 from nsb.measure.journal import read_starts_of
+from nsb.measure.runner import Runner
 from nsb.records.cells import Record, Window
 from nsb.records.judged import Cell
 from nsb.registry import plan as plans
@@ -24,6 +25,8 @@ from nsb.session import run as session
 from nsb.session.runs import read_run
 
 pytestmark = pytest.mark.slow
+ASKS = 5
+"""Of each order, by the fake generator."""
 LADDER = MemoryLadder(
     shape="ladder", id="ladder", why="", path="/sleep", body="ok", levels=[1, 2], hold_ms=100
 )  # fmt: skip
@@ -32,8 +35,9 @@ LADDER = MemoryLadder(
 @pytest.fixture
 def made(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Callable[..., Fakes]]:
     monkeypatch.setattr(session, "must_be_fair", lambda *_: None)  # fakes say nothing of themselves that could be compared
-    monkeypatch.delenv("FAKE_K6", raising=False)
-    for module, name in ((native, "STATS_S"), (native, "LADDER_STATS_S"), (watching, "ANSWER_S")):
+    for fake in ("FAKE_K6", "FAKE_GENERATOR"):
+        monkeypatch.delenv(fake, raising=False)
+    for module, name in ((client, "STATS_S"), (observing, "LADDER_STATS_S"), (watching, "ANSWER_S")):
         monkeypatch.setattr(module, name, 30.0)  # an answer that comes late on a busy machine is one all the same
     stages: list[Fakes] = []
 
@@ -62,7 +66,7 @@ def test_every_start_is_recorded_with_its_times_and_its_warm_up(made: Callable[.
         assert start.pool_s is not None
         assert start.load_to_s is not None
         assert 0 < start.ready_s <= start.pool_s < start.load_to_s
-        assert start.warm_requests == fakes.plan.tier.warm_requests
+        assert (start.warm_requests, start.rising, start.steady) == (2 * ASKS, False, {})
         assert start.cpu_s is not None
         assert start.cpu_s > 0
         assert start.pss_mib is not None
@@ -71,35 +75,34 @@ def test_every_start_is_recorded_with_its_times_and_its_warm_up(made: Callable[.
         assert all(sample.at_s > start.ready_s and sample.cpu_s >= start.cpu_s for sample in start.warm_up)
 
 
-def test_a_start_that_was_warmed_like_the_others_has_nothing_to_say_of_it(made: Callable[..., Fakes]) -> None:
-    fakes = made({"a": ""})
-    fakes.measure()
-    found = cells(fakes)
-    assert found
-    assert not any("warmed with" in doubt for cell in found for doubt in cell.doubts)
-
-
-def test_a_start_that_was_warmed_with_fewer_requests_says_so_in_its_cells(
+def test_a_warm_up_that_ends_by_its_cap_says_that_answers_still_came_faster(
     made: Callable[..., Fakes], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("FAKE_K6", "warm half")
+    monkeypatch.setenv("FAKE_GENERATOR", "faster")
     fakes = made({"a": ""})
     fakes.measure()
     (start,) = read_starts_of(fakes.journal.folder)
-    assert start.warm_requests == 2
-    found = cells(fakes)
-    assert found
-    assert all(any(doubt.startswith("V8: warmed with 2 requests, not 4") for doubt in cell.doubts) for cell in found)
+    assert fakes.plan.tier.warm_cap_s // warming.STEP_S == 3
+    assert (start.warm_requests, start.rising) == ((1 + 2 + 4) * ASKS, True)
 
 
-def test_a_warm_up_that_nobody_counted_gives_no_cell_a_number(made: Callable[..., Fakes], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("FAKE_K6", "warm silence")
+@pytest.mark.parametrize(
+    ("wrong", "why"),
+    [
+        ("wrong", "a did not answer as it must while it was warmed: asked 'GET /hello', got 'hallo'"),
+        ("silence", "the generator left no readings"),
+    ],
+)
+def test_a_warm_up_that_goes_wrong_gives_no_cell_a_number_and_says_why(
+    made: Callable[..., Fakes], monkeypatch: pytest.MonkeyPatch, wrong: str, why: str
+) -> None:
+    monkeypatch.setenv("FAKE_GENERATOR", wrong)
     fakes = made({"a": ""})
     fakes.measure()
     (start,) = read_starts_of(fakes.journal.folder)
     assert start.failure is not None
-    assert start.failure.startswith("k6 does not say how a was warmed")
-    assert {cell.status for cell in cells(fakes)} == {"failed"}
+    assert start.failure.startswith(why)
+    assert [(cell.status, cell.reasons) for cell in cells(fakes)] == [("failed", [start.failure])] * 2
 
 
 def test_a_start_that_fails_is_recorded_with_its_reason(made: Callable[..., Fakes]) -> None:
@@ -119,13 +122,13 @@ def test_as_many_run_at_a_time_as_the_order_says(
     fakes = made({"a": "", "b": ""}, scenarios=2)
     fakes.plan = replace(fakes.plan, order=order)
     seen: list[tuple[str, list[str]]] = []
-    measure = native.Runner.measure
+    measure = Runner.measure
 
-    def measured(self: native.Runner, slot: plans.Slot, attempt: int = 1) -> Record:
+    def measured(self: Runner, slot: plans.Slot, attempt: int = 1) -> Record:
         seen.append((slot.contender.id, [name for name, running in self._running.items() if running.process.exit_code is None]))
         return measure(self, slot, attempt)
 
-    monkeypatch.setattr(native.Runner, "measure", measured)
+    monkeypatch.setattr(Runner, "measure", measured)
     fakes.measure()
     assert [len(running) for _, running in seen] == [most] * 4
     assert all(name in running for name, running in seen)
@@ -196,9 +199,9 @@ def test_a_jvm_is_started_again_for_the_heap_of_a_scenario(made: Callable[..., F
     large = usual.model_copy(update={"id": "large", "heap_mib": 4096})
     fakes.plan = replace(fakes.plan, contenders=(own,), scenarios=(large, usual))
     started: list[int] = []
-    begin = native.Runner._begin
+    begin = Runner._begin
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(native.Runner, "_begin", lambda self, who, round_: (started.append(who.heap_mib), begin(self, who, round_))[1])
+        patched.setattr(Runner, "_begin", lambda self, who, round_: (started.append(who.heap_mib), begin(self, who, round_))[1])
         fakes.measure()
     assert started == ([1024, 4096] if contender[1] else [1024])
     assert [cell.scenario for cell in cells(fakes) if cell.counts] == [usual.id, "large"]  # the usual heap first
@@ -213,6 +216,6 @@ def test_a_service_whose_workers_may_be_blocked_is_given_time_to_serve_what_is_q
     contender = fakes.plan.contenders[0].model_copy(update={"blocked_by": blocked_by})
     fakes.plan = replace(fakes.plan, scenarios=(slow,), contenders=(contender,))
     waited: list[float] = []
-    monkeypatch.setattr(native.Runner, "_drain", lambda self, running, deadline_s: waited.append(deadline_s) or True)
+    monkeypatch.setattr(running, "drain", lambda _, deadline_s: waited.append(deadline_s) or True)
     fakes.measure()
     assert waited[0] == patience_s

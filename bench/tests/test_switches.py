@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from nsb.analyse.table import Table, make
-from nsb.measure import native
-from nsb.measure.native import Meter
+from nsb.measure import meter, observing
 from nsb.records.cells import Reading
 from nsb.records.judged import Cell
 from nsb.render import switches
@@ -108,22 +107,22 @@ def test_a_reading_of_many_threads_is_over_when_the_edge_comes(monkeypatch: pyte
         clock.sleep(0.1)
         return {(1, thread): thread for thread in range(3000)}
 
-    monkeypatch.setattr(native, "time", clock)
+    monkeypatch.setattr(meter, "time", clock)
     gauge = SimpleNamespace(switches=read)
-    meter = Meter(
+    reads = meter.Meter(
         SimpleNamespace(database_gauge=lambda: None, upstream=SimpleNamespace(gauge=lambda: None)),  # type: ignore[arg-type]
         SimpleNamespace(process=SimpleNamespace(gauge=lambda: gauge)),  # type: ignore[arg-type]
         [],
     )
     for edge_s in (102.0, 106.0):
-        assert meter.switches_until(edge_s) is not None
+        assert reads.switches_until(edge_s) is not None
         assert read_at[-1] < clock.now_s < edge_s
-        assert edge_s - read_at[-1] == pytest.approx(native.SWITCHES_SLACK * 0.1)
+        assert edge_s - read_at[-1] == pytest.approx(meter.SWITCHES_SLACK * 0.1)
     assert len(read_at) == 3, "the first is timed, to know how long one takes"
 
 
 def test_a_thread_that_came_counts_and_one_that_went_does_not() -> None:
     before, after = {(1, 1): 10, (1, 2): 7}, {(1, 1): 15, (1, 3): 4}
-    assert native._switched(before, after) == 5 + 4
-    assert native._switched(None, after) is None
-    assert native._switched(before, None) is None
+    assert observing._switched(before, after) == 5 + 4
+    assert observing._switched(None, after) is None
+    assert observing._switched(before, None) is None

@@ -204,22 +204,6 @@ def up(
     trying.up(contender, port, runner, profile, database_url)
 
 
-@app.command("bare", rich_help_panel=MEASURE)
-def bare(
-    contenders: Annotated[list[str] | None, typer.Argument(help="ids; default: the default contenders")] = None,
-    scenario: Annotated[str | None, typer.Option(help="an open scenario of /hello; default: the first")] = None,
-    pairs: Annotated[int, typer.Option(min=1, help="windows of each, in turn")] = 6,
-    warm: Annotated[int, typer.Option(min=1, help="requests of warming before, for each")] = 20_000,
-    out: Out = None,
-    database_url: DatabaseUrl = None,
-    wait: Wait = False,
-) -> None:
-    """What /hello costs in CPU beside a bare program of the same framework, at the same rate on one core."""
-    from nsb.verbs import bare as comparing
-
-    comparing.bare(contenders or [], scenario, pairs, warm, out, database_url, wait)
-
-
 # --- checking --------------------------------------------------------------------------------------------------------
 
 

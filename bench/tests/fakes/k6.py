@@ -1,8 +1,7 @@
-"""In the place of k6: sends a warm-up slowly, and in a cell nothing: it waits until the window has closed and says that all went well.
+"""In the place of k6: sends nothing, waits until the window has closed and says that all went well.
 
-FAKE_K6 says how it misbehaves in a cell (the warm-up goes well): `crash`, `killed`, `no summary`, `garbage`, `kill service` (its main
-process), `stop service`, `hang` (past every deadline, deaf to SIGTERM). In the warm-up: `hang while warming`, `warm half` (of the requests)
-and `warm silence` (no summary).
+FAKE_K6 says how it misbehaves: `crash`, `killed`, `no summary`, `garbage`, `kill service` (its main process), `stop service`, `hang` (past
+every deadline, deaf to SIGTERM).
 FAKE_K6_ONCE names a file: where it is there already, all goes well.
 For tests only; it imports nothing of the project.
 """
@@ -20,7 +19,6 @@ from pathlib import Path
 CELL = json.loads(os.environ["NSB_CELL"])
 WHOLE_MS = 400.0
 """When the last answer of a whole load came; k6 itself needs as long again to end."""
-WARMING = CELL["mix"] is not None
 FAKE = os.environ.get("FAKE_K6", "")
 ONCE = os.environ.get("FAKE_K6_ONCE")
 
@@ -32,13 +30,7 @@ def wait_until(at_ms: float) -> None:
 
 def fake() -> str:
     """What to do wrong in this process."""
-    if FAKE == "hang while warming":
-        return "hang" if WARMING else ""
-    if FAKE in ("warm half", "warm silence"):
-        return FAKE if WARMING else ""
-    if WARMING or not FAKE:
-        return ""
-    if ONCE is not None:
+    if FAKE and ONCE is not None:
         if Path(ONCE).exists():
             return ""
         Path(ONCE).touch()
@@ -63,19 +55,11 @@ def summary() -> str:
 
 def main() -> None:
     wrong = fake()
-    print("warming" if WARMING else "measuring", flush=True)
+    print("measuring", flush=True)
     if wrong == "hang":
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
         print("hanging", flush=True)
         time.sleep(3600)
-    if WARMING:
-        answered = CELL["iterations"] // (2 if wrong == "warm half" else 1)
-        for _ in range(answered):
-            urllib.request.urlopen(CELL["mix"][0]["url"], timeout=60).close()
-            time.sleep(0.15)
-        if wrong != "warm silence":
-            Path(CELL["summary"]).write_text(json.dumps({"metrics": {"nsb_started": {"count": answered}}, "state": {}}))
-        return
     wait_until((CELL["window_from_ms"] + CELL["window_to_ms"]) / 2)
     if wrong in ("kill service", "stop service"):
         with urllib.request.urlopen(CELL["url"].rsplit("/", 1)[0] + "/pid", timeout=60) as answer:

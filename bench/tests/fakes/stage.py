@@ -1,4 +1,4 @@
-"""A stage of fakes: real processes, journal and runner; no database, no compiled service and no k6.
+"""A stage of fakes: real processes, journal and runner; no database, no compiled service, no k6 and no generator.
 
 `python -m fakes.stage FOLDER PHASE` is a harness to interrupt.
 """
@@ -16,7 +16,7 @@ from typing import cast
 from nsb import cli
 from nsb.analyse.cells import judged
 from nsb.conform import suite
-from nsb.measure import native
+from nsb.measure import generator, native, running
 from nsb.measure.database import Counters, DatabaseError, Server
 from nsb.measure.host import placement
 from nsb.measure.interrupt import undisturbed
@@ -116,12 +116,11 @@ class Fakes:
             name: OpenRate(shape="rate", id=name, why="", path=path, body="ok", rate=100, vus=10, headline="cpu")
             for name in (f"hello-{number}" for number in range(1, scenarios + 1))
         }
-        tier = Tier(why="", rounds=rounds, warm_requests=4, warm_cap_s=10.0, settle_s=0.1, window_s=window_s, window_holds=1)
+        tier = Tier(why="", rounds=rounds, warm_cap_s=10.0, settle_s=0.1, window_s=window_s, window_holds=1)
         services = {"fake": Service(folder=".", needs=[], build=[])}
         registry = Registry(tools={}, services=services, contenders=cast_, scenarios=loads, tiers={"fake": tier})
-        self.k6 = folder / "k6-program"
-        self.k6.write_text(f"#!{sys.executable}\n" + (HERE / "k6.py").read_text(encoding="utf-8"), encoding="utf-8")
-        self.k6.chmod(0o755)
+        self.k6 = _program("k6", folder / "k6-program")
+        _program("generator", generator.program_file(folder))
         self.workshop = Workshop(folder, registry, {}, {})
         self.plan = plans.make(registry, "fake", list(cast_), list(loads), "1cpu", 1, 1)
         self.journal = Journal(folder / "run")
@@ -138,6 +137,14 @@ class Fakes:
     def close(self) -> None:
         for process in (self.database.process, self.upstream):
             process.end(0)
+
+
+def _program(fake: str, file: Path) -> Path:
+    """A fake where the harness looks for the program itself."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(f"#!{sys.executable}\n" + (HERE / f"{fake}.py").read_text(encoding="utf-8"), encoding="utf-8")
+    file.chmod(0o755)
+    return file
 
 
 # ---- a harness to interrupt ----
@@ -183,21 +190,21 @@ def conformance(folder: Path) -> None:
 
 
 MEASURED = {
-    "start": ("never ready", ""),
-    "warm-up": ("", "hang while warming"),
-    "cell": ("worker", "hang"),
-    "drain": ("in flight", ""),
-    "stopping": ("deaf", ""),
+    "start": ("never ready", "", ""),
+    "warm-up": ("", "", "hang"),
+    "cell": ("worker", "hang", ""),
+    "drain": ("in flight", "", ""),
+    "stopping": ("deaf", "", ""),
 }
-"""Phase → how service and k6 misbehave, so that it lasts."""
+"""Phase → how service, k6 and generator misbehave, so that it lasts."""
 
 
 def measured(folder: Path, phase: str) -> None:
-    service, os.environ["FAKE_K6"] = MEASURED[phase]
+    service, os.environ["FAKE_K6"], os.environ["FAKE_GENERATOR"] = MEASURED[phase]
     fakes = Fakes(folder, {"a": service, "b": service})
     session.must_be_fair = lambda *_: None
     if phase == "drain":
-        native.DRAIN_S = 3600.0
+        running.DRAIN_S = 3600.0
     try:
         fakes.measure()
     finally:

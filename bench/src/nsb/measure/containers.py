@@ -29,6 +29,7 @@ from nsb.measure.database_private import DatabaseError, Login, new_password, ser
 from nsb.measure.engine import docker
 from nsb.measure.interrupt import ends, undisturbed
 from nsb.measure.process import Gauge, Limits, Process, ProcessError, Program, Tree, reaper
+from nsb.measure.upstream import answering
 from nsb.registry import compose as composing
 from nsb.registry.compose import DATABASE, UPSTREAM
 from nsb.registry.contenders import Contender
@@ -320,7 +321,7 @@ def upstream(project: Project, cpus: Sequence[int], logs: Path, name: str = "ups
         container.pin(cpus)
         return container
 
-    with native.answering(start, len(cpus)) as found:
+    with answering(start, len(cpus)) as found:
         yield found
 
 

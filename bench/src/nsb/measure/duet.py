@@ -11,9 +11,12 @@ from pathlib import Path
 import httpx
 
 from nsb.measure import generator
+from nsb.measure.client import HTTP, StatsReader
 from nsb.measure.generator import Competitors, Target
-from nsb.measure.native import HTTP, Running, Stage, StatsReader, sleep_until
+from nsb.measure.meter import sleep_until
+from nsb.measure.native import Stage
 from nsb.measure.process import ALL_CORES, Process, ProcessError, cpu_s, machine_times, waited_s
+from nsb.measure.running import Running
 from nsb.records.duet import Driven, Duet, Series, Speed
 from nsb.registry.shapes import FullCore
 from nsb.registry.timing import Timing

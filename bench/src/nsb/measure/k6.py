@@ -22,8 +22,6 @@ HEAP_MIB, HEAP_PER_VU_MIB = 512, 0.5
 At Go's own pace the collector takes its one core for 10 ms at a time: the lag's p99 was 10–20 ms at 1000/s, without it 1–4 ms, and the
 highest rate sustained on one core rose from below 1000/s to 4000/s.
 """
-WARM_VUS = 8
-"""Users of the warm-up: enough to keep a core busy, too few to queue for one."""
 
 
 def ensure(root: Path, go: str, say: Callable[[str], None]) -> Path:
@@ -120,7 +118,6 @@ def cell(
         "iterations": scenario.iterations,
         "whole": scenario.ends,
         "keep_alive": scenario.reuses_connections,
-        "mix": None,
         "summary": str(summary),
     }
     longest_s = scenario.longest_s(TIMEOUT_S)
@@ -129,37 +126,6 @@ def cell(
         if scenario.iterations is not None:
             data["duration_ms"] = round((opens_s - now_s + longest_s) * 1000)
     return data, opens_s
-
-
-def warming(targets: list[Scenario], requests: int, cap_s: float, base_url: str, now_s: float, summary: Path) -> dict[str, object]:
-    """So many requests to every endpoint of the plan in turn, holds shortened to 1 ms: the same for every contender.
-
-    After `cap_s` no more are sent, however many are left.
-    """
-    mix = [{**_target(s, base_url), "url": base_url + (s.warm_path or s.path)} for s in targets]
-    mix += [{**_target(s, base_url), "url": base_url + h.warm_path, "body": h.body} for s in targets for h in s.heavy_requests]
-    return {
-        **mix[0],
-        "beside": None,
-        "model": "closed",
-        "rate": None,
-        "vus": WARM_VUS,
-        "hold_ms": 0,
-        "spread_ms": 0,
-        "levels": [],
-        "still": [],
-        "window_from_ms": round(now_s * 1000),
-        "window_to_ms": round((now_s + 2 * cap_s) * 1000),  # never within the load: its requests are counted, not read
-        "duration_ms": round(cap_s * 1000),
-        "drain_ms": 10_000,
-        "timeout_ms": TIMEOUT_S * 1000,
-        "seed": 1,
-        "iterations": requests,
-        "whole": False,
-        "keep_alive": True,
-        "mix": mix,
-        "summary": str(summary),
-    }
 
 
 def _target(scenario: Scenario, base_url: str) -> dict[str, object]:

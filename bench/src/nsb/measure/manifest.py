@@ -10,18 +10,16 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 import psutil
 
 from nsb.conform import kernel
 from nsb.conform.wire import Connection, NoAnswer, get
+from nsb.measure.native import Stage
 from nsb.measure.process import ProcessError
+from nsb.measure.running import Running
 from nsb.records.manifest import Granted, Manifest, Said, Seen
-
-if TYPE_CHECKING:
-    from nsb.measure.native import Running, Stage
 
 SETTLED_S = 2.0
 """How long an idle pool may take to be whole and without a transaction: the server's own view of it is up to 0.1 s old (s)."""

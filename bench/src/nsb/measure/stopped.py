@@ -11,8 +11,10 @@ from urllib.parse import urlsplit
 
 from nsb.conform.kernel import ports_towards
 from nsb.conform.wire import NoAnswer, ask
-from nsb.measure.native import Died, Running, Stage, StatsReader, wait_pool
+from nsb.measure.client import StatsReader
+from nsb.measure.native import Stage
 from nsb.measure.process import ProcessError
+from nsb.measure.running import Died, Running, wait_pool
 from nsb.records.stopped import Asked, Inventory, Woken, requests
 from nsb.registry.contenders import Contender
 

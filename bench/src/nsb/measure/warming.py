@@ -8,10 +8,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from nsb.measure import generator, starts
+from nsb.measure.client import StatsReader
 from nsb.measure.duet import EVERY_S, Ground
 from nsb.measure.generator import Loaded, Target
-from nsb.measure.native import Died, Running, StatsReader
 from nsb.measure.process import ALL_CORES, Process
+from nsb.measure.running import Died, Running
 from nsb.records.duet import FALLING
 from nsb.records.starts import Sample
 from nsb.registry.scenario import Scenario

@@ -86,14 +86,6 @@ def load_summary(summary: Mapping[str, Any]) -> Load:
         raise SummaryError(f"k6's summary is not of load.js: {error!r}") from None
 
 
-def answered(summary: Mapping[str, Any]) -> int:
-    """How many requests of all phases had the answer they must have. Raises SummaryError."""
-    try:
-        return _count(summary["metrics"], "nsb_started") - _count(summary["metrics"], "nsb_failures")
-    except (KeyError, TypeError, AttributeError) as error:
-        raise SummaryError(f"k6's summary is not of load.js: {error!r}") from None
-
-
 def _count(metrics: Mapping[str, Mapping[str, float]], name: str) -> int:
     """A counter that never counted is not in k6's summary."""
     return int(metrics[name]["count"]) if name in metrics else 0

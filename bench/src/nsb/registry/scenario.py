@@ -9,7 +9,7 @@ from urllib.parse import parse_qs, urlsplit
 from pydantic import Field, field_validator
 
 from nsb.registry.contenders import Contender
-from nsb.registry.contract import POOL_SIZE, SERVER_THREADS, endpoint
+from nsb.registry.contract import POOL_SIZE, SERVER_THREADS
 from nsb.registry.terms import ID, Frozen, Headline, Model
 from nsb.registry.timing import Tier, Timing
 
@@ -125,11 +125,6 @@ class Scenario(Frozen):
     def queue_s(self, contender: Contender, granted: int) -> float:
         """How long what was sent may wait in a contender whose workers each hold keeps to itself, if it may be one (s)."""
         return self.vus * self.hold_ms / 1000 / contender.workers(granted) if self.holds and contender.blocked_by else 0.0
-
-    @property
-    def is_plain(self) -> bool:
-        """Whether it asks for the plain string and nothing else: what the server itself costs."""
-        return endpoint(self.path) == "/hello"
 
     @property
     def upstream_calls(self) -> int:

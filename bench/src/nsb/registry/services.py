@@ -44,14 +44,10 @@ class Service(Frozen):
     build: list[list[str]]
     test: list[list[str]] = []
     build_environment: dict[str, str] = {}
-    bare_build: list[list[str]] = []
-    """What the bare program needs beyond `build`."""
     sources: list[str] = []
     """Further folders that it is built from."""
     code: list[str] = []
     """Globs in its folder that name the sources of the running program, whose size is told beside the results; `!` leaves out again."""
-    bare: list[str] | None = None
-    """Starts a bare program of the same framework that answers /hello on $PORT (`just bare`); each contender's environment is passed on."""
     extra: list[str] = []
     """Endpoints that it has beside those that all have."""
 

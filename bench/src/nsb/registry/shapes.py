@@ -107,10 +107,6 @@ class HeavyMix(Arrivals):
         return [self.path, self.heavy.path]
 
     @property
-    def is_plain(self) -> bool:
-        return False
-
-    @property
     def heavy_requests(self) -> list[HeavyRequest]:
         return [self.heavy]
 

@@ -17,7 +17,8 @@ from nsb.analyse.preflight import Demand, Finding, Noise, Probe, Reading
 from nsb.errors import Refused
 from nsb.measure import host, k6
 from nsb.measure.journal import write_whole
-from nsb.measure.native import Stage, sleep_until
+from nsb.measure.meter import sleep_until
+from nsb.measure.native import Stage
 from nsb.measure.process import ALL_CORES, Program, cpu_s, machine_times
 from nsb.records.schema import to_json
 from nsb.records.summary import SummaryError, load_summary

@@ -21,16 +21,18 @@ from nsb.conform.presence import absent, cannot_go_on, wait_for_any_answer
 from nsb.conform.suite import check
 from nsb.conform.wire import NoAnswer
 from nsb.errors import Refused
-from nsb.measure import generator, holder, host, k6, manifest, native
+from nsb.measure import generator, holder, host, k6, manifest
 from nsb.measure.database import DatabaseError, provide
 from nsb.measure.duet import Ground
 from nsb.measure.interrupt import stop_if_asked, undisturbed
 from nsb.measure.journal import Journal
-from nsb.measure.native import Died, Running, Stage
+from nsb.measure.native import Stage
 from nsb.measure.patience import clock, patience
 from nsb.measure.process import ProcessError, Program, free_port, pin, run
 from nsb.measure.runner import Runner
+from nsb.measure.running import Died, Running
 from nsb.measure.tools import BuildError, Workshop, sources
+from nsb.measure.upstream import upstream, upstream_file
 from nsb.records.cells import Record
 from nsb.records.judged import Cell
 from nsb.records.manifest import Fairness
@@ -68,7 +70,7 @@ class Progress(Protocol):
 
 def upstream_program(workshop: Workshop, say: Callable[[str], None]) -> Path:
     """The upstream, built where its sources are newer. Raises ProcessError."""
-    root, program = workshop.root, native.upstream_file(workshop.root)
+    root, program = workshop.root, upstream_file(workshop.root)
     command = [go(workshop), *UPSTREAM_BUILD, "-o", str(program), "."]
     return _built(command, root / "bench" / "upstream", program, say)
 
@@ -90,9 +92,9 @@ def generator_program(workshop: Workshop, say: Callable[[str], None]) -> Path:
 
 
 def go(workshop: Workshop) -> str:
-    """The Go that builds k6 and the upstream. Raises Refused."""
+    """The Go that builds k6, the generator and the upstream. Raises Refused."""
     if "go" not in workshop.found:
-        raise Refused(f"k6 and the upstream are built with Go. {workshop.missing['go'].sentence}")
+        raise Refused(f"k6, the generator and the upstream are built with Go. {workshop.missing['go'].sentence}")
     return workshop.found["go"].path
 
 
@@ -302,10 +304,10 @@ def stage(
         stack.callback(server.close)
         if server.pid is not None:
             pin(server.pid, place.database)
-        upstream, url = stack.enter_context(native.upstream(program, place.upstream, folder / "logs"))
+        found, url = stack.enter_context(upstream(program, place.upstream, folder / "logs"))
         stack.callback(os.sched_setaffinity, 0, own_cores)
         os.sched_setaffinity(0, place.generator)  # the harness is no guest on the service's core
-        yield Stage(workshop, place, workers, server, upstream, url, folder / "logs")
+        yield Stage(workshop, place, workers, server, found, url, folder / "logs")
     finally:
         with undisturbed():
             stack.close()
@@ -465,7 +467,7 @@ def standing(plan: Plan, workshop: Workshop, runner: str = "native") -> dict[str
 
 
 def tools_used(plan: Plan, workshop: Workshop) -> dict[str, str]:
-    """Tool → version, of those that the plan's contenders are built and run with, and k6 and the upstream built."""
+    """Tool → version, of those that the plan's contenders are built and run with, and k6, the generator and the upstream built."""
     used = {"go", *(tool for contender in plan.contenders for tool in workshop.needs(contender))}
     return {name: found.version for name, found in sorted(workshop.found.items()) if name in used}
 

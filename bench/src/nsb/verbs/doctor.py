@@ -55,7 +55,7 @@ def doctor(runner: str) -> None:
         lacking += 1
     lacking += _tell_runnable(ground, originals)
     if "go" not in work.found and ground.name == "native":
-        console.print("k6 and the upstream need Go too: nothing can be measured without it.")
+        console.print("k6, the generator and the upstream need Go too: nothing can be measured without it.")
         lacking += 1
     sys.exit(INCOMPLETE if lacking else DONE)
 
