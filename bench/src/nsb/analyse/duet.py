@@ -64,10 +64,20 @@ def figure(duet: Duet) -> CostFigure | None:
         partner=duet.partner.contender if duet.partner is not None else None,
         partner_us=None if partner is None else round(math.exp(log_cost(partner)), 4),
         ratio=None if partner is None else round(math.exp(log_ratio(own, partner)), 5),
+        error=round(_error(own, partner), 5),
         halves=round(_halves(own, partner), 5),
         windows=len(costs(own)),
         speed=None if not duet.speeds else round(statistics.fmean(each.memory_steps_per_us for each in duet.speeds), 1),
     )
+
+
+def _error(own: Series, partner: Series | None) -> float:
+    """Of the mean over windows. A window in which nothing was answered is left out here, and its CPU is in the sums."""
+    if partner is None:
+        x = [math.log(cost) for cost in costs(own)]
+    else:
+        x = [math.log(a / b) for a, b in zip(costs(own), costs(partner), strict=False)]
+    return statistics.stdev(x) / math.sqrt(len(x))
 
 
 def _halves(own: Series, partner: Series | None) -> float:

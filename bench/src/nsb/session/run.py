@@ -428,6 +428,7 @@ def run_facts(plan: Plan, on: Stage, k6_program: Path, builds: Mapping[str, floa
             "profile": plan.profile,
             "workers": plan.workers,
             "rounds": plan.rounds,
+            "rounds_per_start": plan.rounds_per_start,
             "seed": plan.seed,
             "contenders": [c.id for c in plan.contenders],
             "controls": plan.controls,
