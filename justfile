@@ -71,6 +71,11 @@ raw *arguments:
 quality *arguments:
     @bench/nsb quality "$@"
 
+# Where the noise of the cost rows comes from: just noise RUN RUN
+[group('read')]
+noise *arguments:
+    @bench/nsb noise "$@"
+
 # What run B does worse or better than run A, cell by cell: just compare A B
 [group('read')]
 compare *arguments:

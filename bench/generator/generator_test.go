@@ -2,7 +2,6 @@ package main
 
 import (
 	"encoding/json"
-	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -55,8 +54,17 @@ func TestCountsWhatTheServiceAnswered(t *testing.T) {
 	}
 }
 
+func TestRestsBetweenRequests(t *testing.T) {
+	readings, failed := drive(t, hello, func(o *Order) { o.PauseMS = 10 })
+	last := readings[len(readings)-1]
+	if failed || last.Answers < 4 || last.Answers > 4*11 {
+		t.Fatalf("%d answers on 4 connections that rest for 10 ms, in 100 ms: %+v", last.Answers, last)
+	}
+}
+
 func TestComparesNoBodyThatIsNotGiven(t *testing.T) {
-	readings, failed := drive(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "another") }), func(o *Order) { o.Body = "" })
+	another := func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "another") }
+	readings, failed := drive(t, another, func(o *Order) { o.Body = "" })
 	if last := readings[len(readings)-1]; failed || last.Answers == 0 {
 		t.Fatalf("%+v", last)
 	}

@@ -45,6 +45,12 @@ type connection struct {
 	waiting  bool
 }
 
+// rest is a connection between an answer and its next request.
+type rest struct {
+	number int
+	until  time.Duration
+}
+
 // load is one running order.
 type load struct {
 	order            Order
@@ -62,6 +68,8 @@ type load struct {
 	underWay         int
 	ending           bool
 	clocks           []int
+	resting          []rest // in the order of their ends: all rest equally long
+	awake            int    // resting[:awake] have been asked again
 }
 
 func newLoad(order Order) (*load, error) {
@@ -213,11 +221,33 @@ func (l *load) hear(number int, now time.Duration) {
 	if l.ending {
 		return
 	}
+	if l.order.PauseMS > 0 {
+		l.resting = append(l.resting, rest{number, now + time.Duration(l.order.PauseMS)*time.Millisecond})
+		return
+	}
 	l.ask(number, now)
+}
+
+// wake sends the next request on the connections that have rested; when the next of them is due.
+func (l *load) wake(now time.Duration) (time.Duration, bool) {
+	for l.awake < len(l.resting) && !l.ending {
+		if next := l.resting[l.awake]; next.until > now {
+			return next.until, true
+		}
+		l.ask(l.resting[l.awake].number, now)
+		l.awake++
+	}
+	if l.awake == len(l.resting) {
+		l.resting, l.awake = l.resting[:0], 0
+	}
+	return 0, false
 }
 
 // wait handles what comes until the next event or, at the latest, until the time given (since the beginning).
 func (l *load) wait(until time.Duration) {
+	if due, any := l.wake(time.Since(l.began)); any && due < until {
+		until = due
+	}
 	left := max(0, (until-time.Since(l.began)+time.Millisecond-1)/time.Millisecond)
 	count, _, errno := syscall.RawSyscall6(syscall.SYS_EPOLL_WAIT, uintptr(l.epoll), uintptr(unsafe.Pointer(&l.events[0])), uintptr(len(l.events)), uintptr(left), 0, 0)
 	if errno != 0 {

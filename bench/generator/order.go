@@ -22,6 +22,8 @@ type Order struct {
 	IDs         int    `json:"ids"`
 	Seed        uint64 `json:"seed"`
 	Connections int    `json:"connections"`
+	// PauseMS: each connection rests for so long between an answer and its next request.
+	PauseMS int `json:"pause_ms"`
 	// EveryMS is the time between two readings, DurationMS the time from the first to the last one.
 	EveryMS    int `json:"every_ms"`
 	DurationMS int `json:"duration_ms"`

@@ -101,12 +101,11 @@ def test_a_neighbours_minute_falls_on_both_and_leaves_the_ratio() -> None:
     assert found.own_us > 42.0  # its own absolute figure does feel it
 
 
-def test_one_bad_window_of_one_service_moves_nothing() -> None:
-    bad = [1.0] * 5 + [13.0] + [1.0] * 6
-    own = driven("slow", series(40.0, bad))
+def test_a_collection_of_garbage_in_one_window_is_part_of_the_cost() -> None:
+    own = driven("slow", series(40.0, [1.0] * 5 + [13.0] + [1.0] * 6))
     found = duet.figure(cell_of(40.0, 20.0).model_copy(update={"own": own}))
     assert found is not None
-    assert found.ratio == pytest.approx(2.0, rel=0.01)
+    assert found.ratio == pytest.approx(2.0 * WINDOWS / (WINDOWS - 1 + 1 / 13), rel=0.01)
 
 
 def test_two_equal_programs_are_told_apart_in_few_runs_only() -> None:

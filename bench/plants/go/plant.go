@@ -18,26 +18,22 @@ import (
 //	PLANT_CPU    share of CPU to add to what a request costs by itself: 0.5 makes it 1.5 times as dear
 //	PLANT_DELAY  how long each request waits before it is handled: 2ms
 
-// block is the number of requests over which a request's own cost is averaged.
+// block is the number of requests whose cost is made dearer at once, by the last of them.
 const block = 64
 
-// measured is how many turns are timed at the end of each block: a turn costs more while others use the core's caches.
-const measured = 2000
+// turns of spin between two looks at the clock.
+const turns = 200
 
 type plant struct {
 	share               float64
 	delay               time.Duration
 	requests            atomic.Int64
-	burned, turns       atomic.Int64 // burned: ns so far; turns: what each request spins now
-	turnPS              atomic.Int64 // CPU of one turn of spin (ps)
 	lock                sync.Mutex
-	lastCPU, lastBurned int64 // at the last block's end
+	lastCPU, lastBurned int64 // at the last block's end (ns)
 }
 
 func newPlant() *plant {
-	p := &plant{}
-	p.turnPS.Store(int64(1000 * float64(timed(1_000_000)) / 1_000_000))
-	p.lastCPU = processCPU()
+	p := &plant{lastCPU: processCPU()}
 	var err error
 	if text := os.Getenv("PLANT_CPU"); text != "" {
 		if p.share, err = strconv.ParseFloat(text, 64); err != nil {
@@ -66,23 +62,22 @@ func planted(next http.Handler) http.Handler {
 	})
 }
 
-// burn spends the share of what the last block of requests cost by themselves, so that the plant is as large on any machine and for any endpoint.
+// burn spends, once in a block of requests, the share of what they cost by themselves: so the plant is as large on any machine and for any
+// endpoint. The thread's own clock says when it is enough.
 func (p *plant) burn() {
-	turns := p.turns.Load()
-	spin(turns)
-	p.burned.Add(turns * p.turnPS.Load() / 1000)
 	if p.requests.Add(1)%block != 0 {
 		return
 	}
 	p.lock.Lock()
 	defer p.lock.Unlock()
-	cost := timed(measured)
-	turnPS := (15*p.turnPS.Load() + 1000*cost/measured) / 16 // a mean over some blocks
-	p.turnPS.Store(turnPS)
-	cpu, burned := processCPU(), p.burned.Add(cost)
-	own := float64((cpu-p.lastCPU)-(burned-p.lastBurned)) / block
-	p.lastCPU, p.lastBurned = cpu, burned
-	p.turns.Store(int64(max(0, (own*p.share-float64(cost)/block)*1000/float64(turnPS))))
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	cpu, begun := processCPU(), threadCPU()
+	enough := int64(p.share * float64(cpu-p.lastCPU-p.lastBurned))
+	for threadCPU()-begun < enough {
+		spin(turns)
+	}
+	p.lastCPU, p.lastBurned = cpu, threadCPU()-begun
 }
 
 var sink atomic.Uint64
@@ -96,15 +91,6 @@ func spin(turns int64) {
 		x ^= x << 17
 	}
 	sink.Store(x)
-}
-
-// timed is the CPU that so many turns take now (ns).
-func timed(turns int64) int64 {
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
-	begun := threadCPU()
-	spin(turns)
-	return threadCPU() - begun
 }
 
 // threadCPU is what this thread has used so far (ns).

@@ -289,6 +289,17 @@ def quality(run: Run, as_json: Annotated[bool, typer.Option("--json", help="ever
     judging.quality_of(run, as_json)
 
 
+@app.command("noise", rich_help_panel=READ)
+def noise(
+    runs: Annotated[list[Path], typer.Argument(help="Folders of runs, or their ids.", show_default=False)],
+    as_json: Annotated[bool, typer.Option("--json", help="every figure, for programs")] = False,
+) -> None:
+    """Where the noise of the cost rows comes from: windows, rounds, starts, runs."""
+    from nsb.verbs import judging
+
+    judging.noise_of(runs, as_json)
+
+
 @app.command("keep", rich_help_panel=READ)
 def keep(
     run: Run,

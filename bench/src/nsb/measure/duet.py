@@ -58,10 +58,10 @@ class Ground:
     def speed(self) -> Speed:
         return generator.speed(self.program, self.stage.placement.service[0], self.folder / "witness.log")
 
-    def drive(self, running: Running, asked: Target, connections: int, name: str, duration_s: float) -> Process:
+    def drive(self, running: Running, asked: Target, connections: int, name: str, duration_s: float, pause_ms: int = 0) -> Process:
         """A generator at work on a service. Raises ProcessError."""
         pids = running.process.tree()
-        what = generator.order(asked, running.base_url, pids, self.seed, connections, EVERY_S, duration_s)
+        what = generator.order(asked, running.base_url, pids, self.seed, connections, EVERY_S, duration_s, pause_ms)
         return generator.start(self.program, what, self.stage.placement.generator, self.folder, name)
 
 
@@ -100,7 +100,7 @@ def _measure(ground: Ground, scenario: FullCore, timing: Timing, own: Running, p
             answers=load.answers,
             opened=load.opened,
             wrong=load.wrong,
-            bursts=running.bursts.get(scenario.id, []),
+            bursts=running.bursts,
             counted=None if before is None or now is None else now - before,
             waited_s=None if waits[0] is None or waits[1] is None else round(max(0.0, waits[1] - waits[0]), 6),
         )

@@ -50,7 +50,14 @@ def target(scenario: Scenario) -> Target:
 
 
 def order(
-    asked: Target, base_url: str, pids: Sequence[int], seed: int, connections: int, every_s: float, duration_s: float
+    asked: Target,
+    base_url: str,
+    pids: Sequence[int],
+    seed: int,
+    connections: int,
+    every_s: float,
+    duration_s: float,
+    pause_ms: int = 0,
 ) -> dict[str, object]:
     """What the generator is told (bench/generator/order.go)."""
     return {
@@ -58,6 +65,7 @@ def order(
         **asked._asdict(),
         "seed": seed,
         "connections": connections,
+        "pause_ms": pause_ms,
         "every_ms": round(every_s * 1000),
         "duration_ms": round(duration_s * 1000),
         "pids": list(pids),

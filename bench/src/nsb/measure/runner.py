@@ -148,8 +148,7 @@ class Runner:
         """Adds what a Start tells of the warm-up to what is seen."""
         found = warming.warm(self._ground, running, self.plan.asked_of(running.contender), self.plan.tier.warm_cap_s)
         seen |= {"warm_up": found.samples, "load_to_s": load_end(found.samples), "rising": found.rising}
-        seen |= {"warm_requests": sum(found.steps), "steady": found.bursts}
-        running.bursts = found.bursts
+        seen["warm_requests"] = sum(found.steps)
         running.process.pin(self.stage.placement.service)
 
     # --- cells ---
@@ -230,8 +229,8 @@ class Runner:
             for each in both:
                 each.used = True
                 each.process.thaw()
-            for each in both if attempt > 1 else []:  # the first may have failed because one was still cold
-                each.bursts = {**each.bursts, slot.scenario.id: warming.bursts(self._ground, each, slot.scenario)}
+                if each is running or each.warm_for != slot.scenario.id:
+                    each.warm_for, each.bursts = slot.scenario.id, warming.bursts(self._ground, each, slot.scenario)
             seen = self._ground.measure(slot.scenario, self.plan.timing(slot.scenario), running, partner, self.plan.rounds < 2)
         except (Died, ProcessError) as error:
             return self._unmeasured(slot, attempt, "failed", str(error))

@@ -45,8 +45,10 @@ class Running:
     """What it has in effect, read once it is warm."""
     ready_cpu_s: float = 0.0
     ready_mib: float = 0.0
-    bursts: dict[str, list[float]] = field(default_factory=dict)
-    """Cost scenario → CPU µs per request of each burst that warmed it."""
+    warm_for: str | None = None
+    """The cost scenario that it was warmed for last."""
+    bursts: list[float] = field(default_factory=list)
+    """CPU µs per request of each half of each burst that warmed it for that one."""
     used: bool = False
     """Whether a cell has been measured on it: it keeps the memory that the largest load so far has touched."""
 

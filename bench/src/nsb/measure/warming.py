@@ -1,4 +1,4 @@
-"""Warms a service: all endpoints of its plan at once, then each cost scenario at full load. Effects only."""
+"""Warms a service: all endpoints of its plan at once when it was started, and one at full load before it is measured. Effects only."""
 
 from __future__ import annotations
 
@@ -11,21 +11,20 @@ from nsb.measure import generator, starts
 from nsb.measure.client import StatsReader
 from nsb.measure.duet import EVERY_S, Ground
 from nsb.measure.generator import Loaded, Target
-from nsb.measure.process import Process
+from nsb.measure.process import ALL_CORES, Process
 from nsb.measure.running import Died, Running
 from nsb.records.duet import FALLING
 from nsb.records.starts import Sample
 from nsb.registry.scenario import Scenario
-from nsb.registry.shapes import FullCore
 
 STEP_S = 3.0
 """All endpoints at once for so long, then it is asked whether that was faster than the step before (s)."""
 RISING = 1.05
-"""A step that answers at least so many times as much as the one before (geometric mean over the endpoints): not warm yet."""
+"""A step that answers so many times as much as the one before (geometric mean over the endpoints), or costs so much less: not warm yet."""
 LEAST_STEPS = 2
-CONNECTIONS, WAITING_CONNECTIONS = 1, 4
-"""To each endpoint, and to one that waits. Few, so that a compiler's threads get their share of the cores: with 64 connections a JVM with
-200 threads answered with cold code for minutes, with one connection for half of one."""
+CONNECTIONS, WAITING_CONNECTIONS, PAUSE_MS = 1, 2, 1
+"""To each endpoint, and to one that waits; and how long a connection rests between two requests. Few and with rests, so that a compiler's
+threads get their share of the cores: with 64 connections a JVM with 200 threads answered with cold code for minutes."""
 BURST_S = 0.5
 """One burst at full load (s)."""
 BURSTS = 4
@@ -40,8 +39,6 @@ class Warmed:
     """Answers of each step of all endpoints at once."""
     rising: bool
     """Whether the last step was still faster than the one before: it ended by its cap."""
-    bursts: dict[str, list[float]]
-    """Cost scenario → CPU µs per request of each half of a burst, until it fell no longer."""
 
 
 def warm(ground: Ground, running: Running, scenarios: Sequence[Scenario], cap_s: float) -> Warmed:
@@ -55,8 +52,7 @@ def warm(ground: Ground, running: Running, scenarios: Sequence[Scenario], cap_s:
     finally:
         reader.close()
         mixture.end()
-    bursts = {each.id: bursts(ground, running, each) for each in scenarios if isinstance(each, FullCore)}
-    return Warmed(samples, [sum(step) for step in mixture.steps], mixture.rising, bursts)
+    return Warmed(samples, [sum(step) for step in mixture.steps], mixture.rising)
 
 
 def targets(scenarios: Sequence[Scenario]) -> list[Target]:
@@ -81,6 +77,8 @@ class _Mixture:
     most: int
     steps: list[list[int]] = field(default_factory=list)
     """Answers by endpoint."""
+    costs: list[float] = field(default_factory=list)
+    """CPU seconds of the service by answer, over all endpoints."""
     rising: bool = True
     _under_way: list[Process] = field(default_factory=list)
 
@@ -94,12 +92,14 @@ class _Mixture:
         loads = [_finished(self.running, each) for each in self._under_way]
         self._under_way = []
         self.steps.append([load.answers for load in loads])
-        self.rising = len(self.steps) < LEAST_STEPS or risen(self.steps[-2], self.steps[-1]) >= RISING
+        series = loads[0].series
+        self.costs.append((series.service_cpu_s[-1] - series.service_cpu_s[0]) / max(1, sum(self.steps[-1])))
+        self.rising = len(self.steps) < LEAST_STEPS or max(risen(*self.steps[-2:]), self.costs[-2] / self.costs[-1]) >= RISING
         return not self.rising or len(self.steps) >= self.most
 
     def _drive(self, number: int, asked: Target) -> Process:
         connections = WAITING_CONNECTIONS if not asked.body else CONNECTIONS
-        return self.ground.drive(self.running, asked, connections, f"warm-{number}", STEP_S)
+        return self.ground.drive(self.running, asked, connections, f"warm-{number}", STEP_S, PAUSE_MS)
 
     def end(self) -> None:
         for each in self._under_way:
@@ -113,7 +113,12 @@ def risen(before: Sequence[int], after: Sequence[int]) -> float:
 
 
 def bursts(ground: Ground, running: Running, scenario: Scenario) -> list[float]:
-    """CPU µs per request of the halves of each burst."""
+    """Full load on all cores right before a cost cell, until a request costs no less than just before; CPU µs per request of each half
+    of each burst. Programs that compile while they run throw away what they have not used for a while (node between two scenarios).
+
+    Raises Died where the service answers wrongly or goes away, ProcessError for what the generator does wrong.
+    """
+    running.process.pin(ALL_CORES)
     costs: list[float] = []
     for number in range(BURSTS):
         process = ground.drive(running, generator.target(scenario), scenario.vus, f"burst-{number}", BURST_S + EVERY_S)
@@ -126,6 +131,7 @@ def bursts(ground: Ground, running: Running, scenario: Scenario) -> list[float]:
             costs.append(round((series.service_cpu_s[last] - series.service_cpu_s[first]) / max(1, done) * 1e6, 3))
         if costs[-1] > FALLING * costs[-2]:
             break
+    running.process.pin(ground.stage.placement.service)
     return costs
 
 

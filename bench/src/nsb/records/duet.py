@@ -5,7 +5,7 @@ from __future__ import annotations
 from nsb.registry.terms import Frozen
 
 FALLING = 0.95
-"""A burst that costs more than this share of the one before: the cost falls no longer, and the warm-up ends."""
+"""Half a burst that costs more than this share of the half before: the cost falls no longer, and the warm-up ends."""
 
 
 class Speed(Frozen):
@@ -53,7 +53,7 @@ class Driven(Frozen):
     counted: int | None
     """Requests that the service counted itself over the whole load (/stats); None where it did not answer."""
     bursts: list[float]
-    """CPU µs per request of each burst that warmed it for this scenario, until the cost fell no longer; empty: there was none."""
+    """CPU µs per request of each half of each burst that warmed it for this scenario, until the cost fell no longer."""
     waited_s: float | None
     """How long its threads were ready to run and had no core, between the window's edges (schedstat; s). None: nobody can read it."""
 

@@ -92,7 +92,9 @@ class CostFigure(Frozen):
     partner_us: float | None
     """CPU µs per request of the partner."""
     ratio: float | None
-    """Own ÷ partner, window by window."""
+    """Own ÷ partner."""
+    error: float
+    """The standard error of ln(ratio), or of ln(cost) where there is no partner, by the spread of its windows of a quarter second."""
     halves: float
     """The second half of the window ÷ the first: of the ratio, or of the cost where there is no partner."""
     windows: int

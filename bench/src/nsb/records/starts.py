@@ -42,8 +42,6 @@ class Start(Frozen):
     warm_up: list[Sample] = Field(default_factory=list)
     rising: bool = False
     """Whether the warm-up ended by its cap, while answers still came faster from step to step."""
-    steady: dict[str, list[float]] = Field(default_factory=dict)
-    """Cost scenario → CPU µs per request of each burst at full load after the warm-up, until it fell no longer."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True, populate_by_name=True)
 

@@ -19,10 +19,8 @@ from nsb.registry.timing import Tier, Timing
 
 START_S, JVM_START_S = 0.5, 9.0
 """From the start of a contender until it is ready and its pool is open (s): half of a JVM's is the pool, opened by cold code."""
-STEADY_S = 7.0
-"""The warm-up of what is no JVM, which answers no faster from the third step on; a JVM takes all that it may (s)."""
-BURST_S, JVM_BURSTS_S = 1.0, 2.0
-"""The bursts at full load that warm one cost row (s)."""
+STEADY_S = 9.0
+"""The warm-up of what is no JVM; a JVM takes all that it may (s)."""
 CONFORMANCE_S, JVM_CONFORMANCE_S = 20.0, 60.0
 """The contract against one contender (s), which is started several times for it; a pass is remembered for the build."""
 PRELUDE_S = 8.0
@@ -90,6 +88,20 @@ class Plan:
         named = None if self.asked is None else self.asked.get(scenario.id)
         return contender.is_asked(scenario) and (named is None or contender.id in named or contender.copy_of in named)
 
+    @property
+    def rounds_per_start(self) -> int:
+        """1 where a contender has to make room for the next one, and where no row is measured in each round of a start."""
+        shared = self.order == "scenario" and any(scenario.paired for scenario in self.scenarios)
+        return self.tier.rounds_per_start if shared else 1
+
+    def is_fresh(self, round_: int) -> bool:
+        """Whether contenders are started for this round."""
+        return (round_ - 1) % self.rounds_per_start == 0
+
+    def rounds_of(self, scenario: Scenario) -> int:
+        """How many rounds measure it."""
+        return sum(scenario.paired or self.is_fresh(round_) for round_ in range(1, self.rounds + 1))
+
     def groups(self, round_: int) -> list[tuple[str, ...]]:
         """The contenders of a round that run at the same time."""
         row = self.rows[round_ - 1]
@@ -104,7 +116,7 @@ class Plan:
         """The cells of a round, group by group, and in a group scenario by scenario, all contenders of one scenario back to back."""
         by_id = {contender.id: contender for contender in self.contenders}
         for group in self.groups(round_):
-            for scenario in in_turn(self.scenarios):
+            for scenario in in_turn(each for each in self.scenarios if each.paired or self.is_fresh(round_)):
                 for name in group:
                     if self.asks(by_id[name], scenario):
                         yield Slot(round_, by_id[name], scenario)
@@ -165,7 +177,7 @@ class Plan:
 
     @property
     def cells(self) -> int:
-        return self.rounds * len(self.pairs)
+        return sum(self.rounds_of(scenario) for _, scenario in self.pairs)
 
     def asked_of(self, contender: Contender) -> list[Scenario]:
         """What it is warmed with and measured by."""
@@ -174,9 +186,8 @@ class Plan:
     def start_s(self, contender: Contender) -> float:
         """A fresh process and its warm-up (s)."""
         jvm = contender.has_heap
-        rows = sum(scenario.paired for scenario in self.asked_of(contender))
         warm_s = self.tier.warm_cap_s if jvm else min(STEADY_S, self.tier.warm_cap_s)
-        return (JVM_START_S if jvm else START_S) + warm_s + rows * (JVM_BURSTS_S if jvm else BURST_S)
+        return (JVM_START_S if jvm else START_S) + warm_s
 
     def starts(self, contender: Contender) -> int:
         """Fresh processes in a round: besides the first for a ladder after other loads, for another heap, and after one that is spent."""
@@ -308,8 +319,13 @@ def missing(plan: Plan, already: Iterable[Cell]) -> list[tuple[Slot, int]]:
 def left_s(plan: Plan, already: Iterable[Cell]) -> float:
     """What is still to be measured, with the starts that it needs, without retries (s)."""
     todo = [slot for slot, _ in missing(plan, already)]
-    started = {(slot.round, slot.contender.id) for slot in todo}
-    groups = [group for round_, group in plan.all_groups if any((round_, name) in started for name in group)]
+    per_start = plan.rounds_per_start
+    started = {((slot.round - 1) // per_start, slot.contender.id) for slot in todo}
+    groups = [
+        group
+        for round_, group in plan.all_groups
+        if plan.is_fresh(round_) and any(((round_ - 1) // per_start, name) in started for name in group)
+    ]
     return sum(plan.cell_s(slot.contender, slot.scenario) for slot in todo) + sum(map(plan.group_start_s, groups))
 
 

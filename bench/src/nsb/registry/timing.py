@@ -31,6 +31,8 @@ class Tier(Frozen):
     one_at_a_time: bool = False
     """Contender by contender, whatever memory there is."""
     rounds: int = Field(gt=0)
+    rounds_per_start: int = Field(default=1, gt=0)
+    """Rounds that one start of a contender serves: cost rows are measured in each, all others in the first."""
     warm_cap_s: float = Field(gt=0)
     """All endpoints at once, before the first cell of every start: until answers come no faster, and at most so long (s)."""
     settle_s: float = Field(ge=0)

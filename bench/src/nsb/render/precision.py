@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from nsb.analyse.budget import Parts
 from nsb.analyse.quality import Quality
 
 
@@ -25,3 +28,14 @@ def text(found: Quality) -> str:
 
 def _share(value: float | None) -> str:
     return "none" if value is None else f"{value:.0%}"
+
+
+def noise(found: Sequence[Parts]) -> str:
+    """A table: a line for each cost row."""
+    head = f"{'standard deviation of one cell (%)':<34} {'cells':>6} {'windows':>8} {'rounds':>8} {'starts':>8} {'runs':>8}"
+    return "\n".join([head, *(_parts(each) for each in found)])
+
+
+def _parts(each: Parts) -> str:
+    shown = [f"{'–' if part is None else f'{part:.1f}':>8}" for part in (each.windows, each.rounds, each.starts, each.runs)]
+    return f"{each.scenario:<34} {each.cells:>6} {' '.join(shown)}"

@@ -353,10 +353,11 @@ def measure(
             slots = [(slot, attempt) for slot, attempt in todo if slot.round == round_ and slot.contender.id in group]
             if not slots:
                 continue
-            progress.say(f"round {round_} of {plan.rounds}: fresh processes, warmed equally")
-            runner.start_group(group, round_, progress.say)
-            must_be_fair(runner, plan, on, journal, facts)
-            progress.started(group)
+            if plan.is_fresh(round_) or not runner.runtimes():
+                progress.say(f"round {round_} of {plan.rounds}: fresh processes, warmed equally")
+                runner.start_group(group, round_, progress.say)
+                must_be_fair(runner, plan, on, journal, facts)
+                progress.started(group)
             if not facts.get("runtimes", {}).keys() >= set(group):
                 facts["runtimes"] = {**runner.runtimes(), **facts.get("runtimes", {})}
                 journal.facts(facts)
@@ -369,6 +370,8 @@ def measure(
                     cell = _journaled(runner, slot, attempt + 1, journal, judged)
                     retries_s += time.monotonic() - began
                 progress.cell(slot, cell.slim())
+            if round_ < plan.rounds and not plan.is_fresh(round_ + 1):
+                continue  # the next round goes on with these processes
             progress.say(f"round {round_} of {plan.rounds}: stopping")
             for name, code in runner.end_group().items():
                 if code not in (0, 128 + signal.SIGTERM):
@@ -425,6 +428,7 @@ def run_facts(plan: Plan, on: Stage, k6_program: Path, builds: Mapping[str, floa
             "profile": plan.profile,
             "workers": plan.workers,
             "rounds": plan.rounds,
+            "rounds_per_start": plan.rounds_per_start,
             "seed": plan.seed,
             "contenders": [c.id for c in plan.contenders],
             "controls": plan.controls,

@@ -5,8 +5,10 @@ from __future__ import annotations
 import contextlib
 import json
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
+from nsb.analyse.budget import budget
 from nsb.analyse.claims import judged
 from nsb.analyse.compare import Incomparable, compare
 from nsb.analyse.judge import LEAST_ROUNDS
@@ -46,6 +48,17 @@ def quality_of(run: Path, as_json: bool) -> None:
     run = found_run(run)
     found = quality(*read_run(run))
     console.print(found.model_dump_json(indent=1) if as_json else precision.text(found), markup=False, soft_wrap=True)
+
+
+def noise_of(runs: Sequence[Path], as_json: bool) -> None:
+    """Where the noise of cost rows comes from, over these runs together. Raises Refused where none has a cost row."""
+    found = budget([read_run(found_run(run)) for run in runs])
+    if not found:
+        raise Refused("none of these runs has a cost row: name one of tier standard or publish")
+    if as_json:
+        console.print(json.dumps([each.model_dump() for each in found], indent=1), markup=False, soft_wrap=True)
+    else:
+        console.print(precision.noise(found), markup=False, soft_wrap=True)
 
 
 def compare_runs(a: Path, b: Path) -> None:

@@ -108,14 +108,15 @@ def run(
     console.print(
         f"Build {build_wall:.0f} s; measured in {wall / 60:.1f} minutes, announced {announced / 60:.1f}, retries {retries_s:.0f} s"
     )
+    wanted = {scenario.id: plan.rounds_of(scenario) for scenario in plan.scenarios}
     missing = [
         e
         for e in written.table.entries
-        if e.status not in ("unsupported", "not asked") and e.rounds_valid + e.rounds_censored < plan.rounds
+        if e.status not in ("unsupported", "not asked") and e.rounds_valid + e.rounds_censored < wanted.get(e.scenario, 0)
     ]
     tell_left_out(left_out)
     for entry in missing:
-        counting = f"{entry.rounds_valid + entry.rounds_censored} of {plan.rounds} rounds count"
+        counting = f"{entry.rounds_valid + entry.rounds_censored} of {wanted[entry.scenario]} rounds count"
         console.print(f"{entry.scenario} · {entry.contender}: {counting}: {'; '.join([*entry.reasons, *entry.doubts])}", markup=False)
     uneven = miscounts(Fairness.model_validate(facts["fairness"]), tables.latest(cells)) if "fairness" in facts else []
     for asymmetry in uneven:
