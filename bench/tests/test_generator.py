@@ -6,6 +6,7 @@ import json
 import os
 import re
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -81,22 +82,24 @@ def test_competitors_rest_until_they_are_wanted_and_leave_nothing(tmp_path: Path
     core = min(os.sched_getaffinity(0))
     computing = Competitors(program, (core,), 2, tmp_path / "log")
     pids = computing.pids()
-    assert len(pids) == 2
-    assert {_state(pid) for pid in pids} == {"T"}
-    computing.go()
-    assert "T" not in {_state(pid) for pid in pids}
-    computing.rest()
-    computing.end()
+    try:
+        assert len(pids) == 2
+        _until({"T"}, pids)
+        computing.go()
+        _until({"R", "S"}, pids)
+        computing.rest()
+        _until({"T"}, pids)
+    finally:
+        computing.end()
     assert not [pid for pid in pids if Path(f"/proc/{pid}").exists()]
 
 
-def _state(pid: int) -> str:
-    """R runs, S sleeps, T is stopped (proc(5)); a stop that is under way is waited for."""
-    for _ in range(1000):
-        state = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0]
-        if state == "T":
-            break
-    return state
+def _until(states: set[str], pids: list[int]) -> None:
+    """Waits until all are in one of these: R runs, S sleeps, T is stopped (proc(5)). A busy machine takes its time."""
+    deadline = time.monotonic() + 30
+    while not (seen := {Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] for pid in pids}) <= states:
+        assert time.monotonic() < deadline, seen
+        time.sleep(0.01)
 
 
 def test_waiting_for_a_core_is_read_from_the_kernel() -> None:

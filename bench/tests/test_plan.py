@@ -109,8 +109,6 @@ def test_a_warm_up_is_announced_as_long_as_a_jvm_may_take_and_shorter_for_all_ot
     assert start_s("java-pt", "hello-rate") == plan.JVM_START_S + cap_s
     assert start_s("go", "hello-rate") == plan.START_S + plan.STEADY_S < cap_s
     assert start_s("go", "hello-rate", "fanout-100") == start_s("go", "hello-rate")  # whatever is asked is asked at once
-    rows = start_s("go", "cost-hello", "cost-read") - start_s("go", "hello-rate")
-    assert rows == pytest.approx(2 * plan.BURST_S)
 
 
 def test_who_cannot_run_a_scenario_is_told_and_takes_no_time(registry: Registry) -> None:

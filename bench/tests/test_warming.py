@@ -14,7 +14,19 @@ import pytest
 from nsb.measure import generator, warming
 from nsb.measure.generator import Target
 from nsb.measure.running import Died
-from nsb.measure.warming import BURSTS, CONNECTIONS, LEAST_STEPS, RISING, WAITING_CONNECTIONS, _Mixture, bursts, risen, targets
+from nsb.measure.warming import (
+    BURSTS,
+    CONNECTIONS,
+    LEAST_STEPS,
+    PAUSE_MS,
+    RISING,
+    STEP_S,
+    WAITING_CONNECTIONS,
+    _Mixture,
+    bursts,
+    risen,
+    targets,
+)
 from nsb.registry.load import Registry
 from nsb.registry.shapes import FullCore
 
@@ -51,13 +63,14 @@ class Ground:
     told: Iterator[Sequence[int | str]]
     cost_us: Iterator[float] = field(default_factory=lambda: iter(()))
     under_way: int = 0
-    driven: list[tuple[str, int, str, float]] = field(default_factory=list)
-    """Path, connections, name and seconds of each order."""
+    driven: list[tuple[str, int, str, float, int]] = field(default_factory=list)
+    """Path, connections, name, seconds and pause (ms) of each order."""
     all: list[Ended] = field(default_factory=list)
+    stage: Any = field(default_factory=lambda: SimpleNamespace(placement=SimpleNamespace(service=(7,))))
 
-    def drive(self, _: Any, asked: Target, connections: int, name: str, duration_s: float) -> Ended:
+    def drive(self, _: Any, asked: Target, connections: int, name: str, duration_s: float, pause_ms: int = 0) -> Ended:
         told = next(self.told)
-        self.driven.append((asked.path, connections, name, duration_s))
+        self.driven.append((asked.path, connections, name, duration_s, pause_ms))
         log = self.folder / f"{len(self.all)}.log"
         lines, cpu_s, before = [], 1.0, 0
         for number, each in enumerate(told):
@@ -73,7 +86,9 @@ class Ground:
 
 
 def ran(code: int | None = None) -> Any:
-    return SimpleNamespace(process=SimpleNamespace(exit_code=code), contender=SimpleNamespace(id="a"))
+    """A started contender; `pinned` are the cores that it was given, one after the other."""
+    pinned: list[Sequence[int]] = []
+    return SimpleNamespace(process=SimpleNamespace(exit_code=code, pin=pinned.append), contender=SimpleNamespace(id="a"), pinned=pinned)
 
 
 def mixture(folder: Path, steps: Sequence[Sequence[int]], most: int = 10, **ground: Any) -> tuple[_Mixture, Ground]:
@@ -127,7 +142,7 @@ def test_steps_go_on_while_answers_come_faster_and_end_with_the_first_that_is_no
     assert steps_of(mixed) == 4
     assert (mixed.rising, mixed.steps) == (False, [[100, 10], [200, 20], [300, 30], [301, 30]])
     assert ground.driven[:2] == [
-        ("/hello", CONNECTIONS, "warm-0", warming.STEP_S), ("/sleep?ms=1", WAITING_CONNECTIONS, "warm-1", warming.STEP_S),
+        ("/hello", CONNECTIONS, "warm-0", STEP_S, PAUSE_MS), ("/sleep?ms=1", WAITING_CONNECTIONS, "warm-1", STEP_S, PAUSE_MS),
     ]  # fmt: skip
 
 
@@ -135,6 +150,15 @@ def test_steps_go_on_while_answers_come_faster_and_end_with_the_first_that_is_no
 def test_a_step_must_be_a_twentieth_faster_to_be_followed_by_another(tmp_path: Path, last: float, goes_on: bool) -> None:
     mixed, _ = mixture(tmp_path, [(1000,), (round(1000 * last),)])
     assert [mixed.ended(0.0) for _ in range(2)] == [False, not goes_on]
+
+
+@pytest.mark.parametrize(("costs_us", "most"), [([300.0, 200.0, 150.0, 149.0], 4), ([100.0, 120.0], 2)])
+def test_steps_go_on_while_a_request_becomes_cheaper_though_there_are_no_more_of_them(
+    tmp_path: Path, costs_us: list[float], most: int
+) -> None:
+    mixed, _ = mixture(tmp_path, [(100,)] * len(costs_us), cost_us=iter(costs_us))
+    assert (steps_of(mixed), mixed.rising) == (most, False)
+    assert mixed.costs == pytest.approx([cost / 1e6 for cost in costs_us])
 
 
 def test_one_step_says_nothing_of_a_rise(tmp_path: Path) -> None:
@@ -180,7 +204,7 @@ def burst(folder: Path, costs: Sequence[float]) -> Ground:
 def test_bursts_end_when_a_half_is_no_cheaper_than_the_one_before(tmp_path: Path, full: FullCore) -> None:
     ground = burst(tmp_path, [300.0, 200.0, 150.0, 120.0, 118.0, 117.0])
     assert bursts(ground, ran(), full) == [300.0, 200.0, 150.0, 120.0, 118.0, 117.0]  # type: ignore[arg-type]
-    assert ground.driven == [(full.path, full.vus, f"burst-{number}", warming.BURST_S + warming.EVERY_S) for number in range(3)]
+    assert ground.driven == [(full.path, full.vus, f"burst-{number}", warming.BURST_S + warming.EVERY_S, 0) for number in range(3)]
     assert all(each.ended for each in ground.all)
 
 
@@ -189,8 +213,12 @@ def test_there_are_not_more_bursts_than_allowed_however_the_cost_falls(tmp_path:
     assert len(bursts(ground, ran(), full)) == 2 * BURSTS  # type: ignore[arg-type]
 
 
-def test_a_wrong_answer_in_a_burst_is_quoted_and_nothing_stays(tmp_path: Path, full: FullCore) -> None:
+def test_all_cores_are_a_services_until_its_bursts_are_over_or_have_failed(tmp_path: Path, full: FullCore) -> None:
+    running = ran()
+    bursts(burst(tmp_path, [100.0, 100.0]), running, full)  # type: ignore[arg-type]
+    assert running.pinned == [warming.ALL_CORES, (7,)]
     ground = Ground(tmp_path, iter([[0, 5, WRONG]]))
     with pytest.raises(Died, match="got 'hallo'"):
-        bursts(ground, ran(), full)  # type: ignore[arg-type]
+        bursts(ground, running, full)  # type: ignore[arg-type]
+    assert running.pinned == 2 * [warming.ALL_CORES, (7,)]
     assert all(each.ended for each in ground.all)

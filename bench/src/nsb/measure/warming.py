@@ -119,6 +119,13 @@ def bursts(ground: Ground, running: Running, scenario: Scenario) -> list[float]:
     Raises Died where the service answers wrongly or goes away, ProcessError for what the generator does wrong.
     """
     running.process.pin(ALL_CORES)
+    try:
+        return _bursts(ground, running, scenario)
+    finally:
+        running.process.pin(ground.stage.placement.service)
+
+
+def _bursts(ground: Ground, running: Running, scenario: Scenario) -> list[float]:
     costs: list[float] = []
     for number in range(BURSTS):
         process = ground.drive(running, generator.target(scenario), scenario.vus, f"burst-{number}", BURST_S + EVERY_S)
@@ -131,7 +138,6 @@ def bursts(ground: Ground, running: Running, scenario: Scenario) -> list[float]:
             costs.append(round((series.service_cpu_s[last] - series.service_cpu_s[first]) / max(1, done) * 1e6, 3))
         if costs[-1] > FALLING * costs[-2]:
             break
-    running.process.pin(ground.stage.placement.service)
     return costs
 
 
