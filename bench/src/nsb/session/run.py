@@ -487,7 +487,3 @@ def configuration(plan: Plan, workshop: Workshop, runner: str = "native") -> dic
         files = [file for part in parts for file in sources(workshop.root, part)]
         found[name] = digest({file: hashlib.sha256((workshop.root / file).read_bytes()).hexdigest() for file in files})
     return found
-
-
-def seed_from_clock() -> int:
-    return int.from_bytes(os.urandom(3))
