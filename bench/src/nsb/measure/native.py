@@ -21,7 +21,7 @@ import httpx
 
 from nsb.conform.kernel import established
 from nsb.errors import Failure
-from nsb.measure import attach, holder, k6, manifest, starts
+from nsb.measure import attach, effects, holder, k6, manifest, owners, starts
 from nsb.measure.database import Server
 from nsb.measure.host import slab_memory_mib, tcp_counters, tcp_memory_mib
 from nsb.measure.journal import Journal
@@ -735,6 +735,8 @@ class Runner:
         summary.unlink(missing_ok=True)  # of a sitting that was killed: nobody may take it for this attempt's
         pinnings = _pinnings(running, slot.scenario)
         jvm, uncollected = self._to_collect(running, slot)
+        watch = effects.Watch(self.stage, running, slot.scenario)
+        look = owners.Look(self.stage, running)
         data, opens_s = k6.cell(slot.scenario, timing, self.plan.workers, running.base_url, self.plan.seed, time.time(), summary)
         generators = [self._generate(data, name)]
         reader = StatsReader(running.base_url, LADDER_STATS_S if slot.scenario.steps else STATS_S)
@@ -742,7 +744,7 @@ class Runner:
         try:
             if isinstance(slot.scenario, HeldConnections):
                 generators.append(self._hold(slot.scenario, timing, running, opens_s, name))
-            window = self._watch(running, generators, reader, timing, opens_s, slot, jvm)
+            window = self._watch(running, generators, reader, timing, opens_s, slot, watch, look, jvm)
             code = generators[0].exit_code if timing.ends else generators[0].wait(2 * timing.drain_s + 20)
             if slot.scenario.holding:
                 generators[1].wait(HOLDER_END_S)
@@ -757,6 +759,7 @@ class Runner:
         lost = self._lost(running, slot.scenario)
         if lost is not None:
             return self._unmeasured(slot, attempt, "failed", lost)
+        caused = watch.effects()
         if pinnings is not None:
             pinnings = _pinnings(running, slot.scenario, pinnings)
         load = self._summary(summary, code)
@@ -775,6 +778,9 @@ class Runner:
             held=held,
             uncollected=uncollected,
             pinnings=pinnings,
+            wrong_answer=effects.quoted(generators[0].log),
+            effects=caused,
+            owned=look.owned(),
             raw=f"k6/{name}.json" if load is not None else None,
         )
         return self._record(slot, attempt, started_at, began, observed=observed)
@@ -809,21 +815,27 @@ class Runner:
         timing: Timing,
         opens_s: float,
         slot: Slot,
+        watch: effects.Watch,
+        look: owners.Look,
         jvm: attach.Jvm | None = None,
     ) -> Window:
         meter = Meter(self.stage, running, generators)  # finding the processes takes milliseconds: not at the edge
         times = [(opens_s + at_s, users) for at_s, users in slot.scenario.reading_times(timing)]
         ladder = Ladder(reader, meter, times, slot.scenario.holding, opens_s, jvm)
+        sleep_until(opens_s - owners.BEFORE_S)
+        look.take()
         before_switches = meter.switches_until(opens_s)
         sleep_until(opens_s)
         first = meter.open()
         before = reader.later()
         before_counters = self.stage.database.counters() if slot.scenario.statements else None
         footprints = [meter.service_footprint()]
+        watch.look()
         ladder.climb(opens_s + timing.window_s / 2)
         sleep_until(opens_s + timing.window_s / 2)
         middle = meter.edge()
         footprints.append(meter.service_footprint())
+        watch.look()
         connections = self.stage.database.connections(running.contender.id)
         clients = established(running.port)
         ladder.climb(opens_s + timing.window_s)
@@ -836,6 +848,7 @@ class Runner:
         footprints.append(meter.service_footprint())
         if timing.ends:  # nothing comes any more
             after_switches = meter.switches_until(last.at_s)
+        look.take()
         executed = None
         if before_counters is not None and after_counters is not None:
             # Questions count one per statement, prepared or text, and none for a prepare or a ping, on MySQL and MariaDB alike.
