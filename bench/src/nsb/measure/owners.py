@@ -107,11 +107,12 @@ class Look:
         try:
             table = sockets()
             held = {pid: inodes(pid) for pid in tree}
+            still = {each.inode for each in sockets()}  # a load that ends closes its connections at any moment
         except OSError as error:
             self._unread[f"whose its sockets are ({error.strerror})"] = None
             return
         own = set[int]().union(*held.values())
-        yield from self._sockets(table, own, set(tree))
+        yield from self._sockets([each for each in table if each.inode in still], own, set(tree))
 
     def _sockets(self, table: Sequence[Socket], own: set[int], tree: set[int]) -> Iterator[str]:
         server, database, upstream = self.running.port, self.stage.database.port, int(self.stage.upstream_url.rpartition(":")[2])
