@@ -47,7 +47,7 @@ export const options = {
   systemTags: [],
   noUsageReport: true,
   noConnectionReuse: !cell.keep_alive,
-  userAgent: 'nsb',
+  userAgent: '', // none: a service must not know k6 from the generator, or from a check of the contract
   dns: { ttl: 'inf' },
 };
 
