@@ -38,7 +38,7 @@ GO = [
     ("long-answer", "hello-max", "answers were wrong"),
     ("wrong-answer", "hello-max", "answers were wrong"),
     ("seldom-fails", "hello-max", "requests failed"),
-    ("closes", "hello-max", "V9"),
+    ("closes", "hello-max", "the service closes them"),
     ("leaves-core", "hello-rate", "threads may run on the cores"),
     ("forks", "hello-rate", "processes have left its process group"),
     ("hands-on", "hello-rate", "connections to somebody who is neither its database nor the upstream"),
@@ -46,7 +46,7 @@ GO = [
 NODE = [
     ("no-calls", "fanout-rate", "V9 the upstream got 0 calls for"),
     ("kept-books", "book-read-rate", "V9 0.00 statements per request"),
-    ("closes", "hello-rate", "V9"),
+    ("closes", "hello-rate", "the service closes them"),
 ]
 
 

@@ -168,6 +168,17 @@ def test_a_core_that_never_idles_is_used_by_those_who_are_known() -> None:
     assert core(0.3, rehearsal=True) == [f"doubt: 20.0{missing}"]
 
 
+def test_a_service_that_needs_less_than_its_generator_is_doubted() -> None:
+    usual = cell_of(40.0, 20.0)
+    told = []
+    for share in (1.9, 2.1):
+        series = usual.own.series
+        driver = series.model_copy(update={"generator_cpu_s": [share * cpu for cpu in series.service_cpu_s]})
+        found = usual.model_copy(update={"own": usual.own.model_copy(update={"series": driver})})
+        told.append([check.outcome for check in duet.checks(found) if "somebody else may answer for it" in check.sentence])
+    assert told == [[], ["doubt"]]
+
+
 def test_half_the_cpu_of_one_service_is_missed_on_its_core() -> None:
     whole = cell_of(40.0, 20.0, cpu_s={"competitor": 0.5 * WINDOWS * EVERY})
     series = whole.own.series
