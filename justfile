@@ -92,6 +92,11 @@ test *arguments:
     @bench/nsb --dev pytest --version >/dev/null
     @bench/nsb test "$@"
 
+# Known cheats under real loads, each refused or marked by name (some minutes)
+[group('check')]
+cheats:
+    @NSB_CHEATS=1 bench/nsb --dev pytest -q -s tests/test_cheats.py
+
 # A new contender after one that is there: just new bun --like node
 [group('develop')]
 new *arguments:

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"time"
 	"unicode/utf16"
 	"unicode/utf8"
 
@@ -15,8 +16,9 @@ import (
 )
 
 const (
-	maxBody = 65536 // C23, bytes
-	maxName = 255   // C23, code points
+	maxBody   = 65536            // C23, bytes
+	maxName   = 255              // C23, code points
+	bodyLimit = 20 * time.Second // C27
 )
 
 type book struct {
@@ -59,12 +61,15 @@ func (s *service) addBook(w http.ResponseWriter, r *http.Request) error {
 
 // jsonBody reads a body within its limits, chunked or not, and checks in the order 415, 413 (C30).
 func jsonBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
+	connection := http.NewResponseController(w)
+	connection.SetReadDeadline(time.Now().Add(bodyLimit))
 	mediaType, _, _ := strings.Cut(r.Header.Get("Content-Type"), ";")
 	if !strings.EqualFold(strings.TrimSpace(mediaType), "application/json") {
 		return nil, errMediaType
 	}
 	if r.ContentLength > maxBody {
-		return nil, errTooLarge // before a byte of it is read
+		w.Header().Set("Connection", "close") // else net/http reads it before it answers
+		return nil, errTooLarge
 	}
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	var tooLarge *http.MaxBytesError
@@ -72,8 +77,9 @@ func jsonBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 		return nil, errTooLarge
 	}
 	if err != nil {
-		return nil, errNotJSON // it broke off
+		return nil, errNotJSON // it broke off, or came too late
 	}
+	connection.SetReadDeadline(time.Time{}) // else it would cancel an answer that takes longer
 	return body, nil
 }
 

@@ -19,7 +19,7 @@ import (
 
 const (
 	keepAlive  = 75 * time.Second // C62
-	headLimit  = 60 * time.Second // for a request's head; only against clients that never finish one
+	headLimit  = 10 * time.Second // C27
 	grace      = 8 * time.Second  // C41
 	maxBacklog = 4096             // C62
 )

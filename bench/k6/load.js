@@ -15,6 +15,8 @@ const latency = new Trend('nsb_latency', true); // open: from the schedule; clos
 const service = new Trend('nsb_service', true); // k6's own http_req_duration
 const iteration = new Trend('nsb_iteration', true); // the whole iteration, connecting included
 const lag = new Trend('nsb_lag', true); // how late the generator was
+const sent = new Counter('nsb_sent'); // before the answer: what k6 gives up at its end is in it too
+const opened = new Counter('nsb_opened'); // connections
 const started = new Counter('nsb_started');
 const beside = new Trend('nsb_beside', true); // the heavier requests among those that are measured
 const failures = new Counter('nsb_failures');
@@ -45,7 +47,7 @@ export const options = {
   systemTags: [],
   noUsageReport: true,
   noConnectionReuse: !cell.keep_alive,
-  userAgent: 'nsb',
+  userAgent: '', // none: a service must not know k6 from the generator, or from a check of the contract
   dns: { ttl: 'inf' },
 };
 
@@ -71,6 +73,23 @@ function matches(pattern, body, id) {
   const star = expected.indexOf('*');
   if (star < 0) return body === expected;
   return body !== null && body.startsWith(expected.slice(0, star)) && body.endsWith(expected.slice(star + 1));
+}
+
+// How long a body has to be: `bytes`, and the digits of the id `times`; nothing where a `*` leaves it open.
+for (const target of [cell, cell.beside, ...(cell.mix ?? [])]) {
+  if (target === null || target.body.includes('*') || !/^[\x20-\x7e]*$/.test(target.body)) continue;
+  target.times = target.body.split('{id}').length - 1;
+  target.bytes = target.body.length - 4 * target.times;
+}
+
+// The first wrong answer of a user, for whoever reads the log: request and both bodies.
+let told = false;
+function quote(target, url, response, id) {
+  wrong.add(1);
+  if (told) return;
+  told = true;
+  const got = response.body === null ? `${response.headers['Content-Length']} bytes` : response.body.slice(0, 300);
+  console.error(`wrong answer: asked ${target.method} ${url} ${target.send ?? ''}, expected ${target.body.replaceAll('{id}', id)}, got ${got}`);
 }
 
 // A fixed pseudo-random walk over the ids (Knuth's multiplicative hash), the same for every contender of a run (the seed is the run's).
@@ -106,10 +125,12 @@ export default function () {
   const target = heavy ? cell.beside : cell;
   const id = target.ids > 0 ? idOf(n, target.ids) : 0;
   const url = target.ids > 0 ? target.url.replace('{id}', id) : target.url;
+  sent.add(1);
   const response = http.request(target.method, url, target.send, check ? checking : parameters);
   const end = Date.now();
   const phase = phaseOf(end);
   started.add(1, phaseOf(start));
+  if (response.timings.connecting > 0) opened.add(1);
   if (cell.whole) {
     moments.add(start - cell.window_from_ms);
     moments.add(end - cell.window_from_ms);
@@ -119,10 +140,10 @@ export default function () {
     if (cell.model === 'closed' && response.status === 0) sleep(0.05); // a refused connection must not become a busy loop
     return;
   }
-  if (check) {
-    checked.add(1);
-    if (!matches(target.body, response.body, id)) wrong.add(1);
-  }
+  const length = response.headers['Content-Length'];
+  const long = target.bytes === undefined || length === undefined || Number(length) === target.bytes + (target.times > 0 ? target.times * String(id).length : 0);
+  if (check) checked.add(1);
+  if (!long || (check && !matches(target.body, response.body, id))) quote(target, url, response, id);
   const took = response.timings.duration;
   if (took < (heavy ? cell.beside.hold_ms : cell.hold_ms) - 2) tooShort.add(1);
   if (heavy) {

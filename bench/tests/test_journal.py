@@ -33,13 +33,17 @@ DAY = 20_000
 
 def cell(number: int, **more: Any) -> Cell:
     """A cell with its checks; sentences hold what a text's lines or a cut byte could stumble over."""
+    requests, service_us = 2000 + number, 103.17 + number
     data: dict[str, Any] = {
         "round": number, "contender": "java-vt", "scenario": "hello-rate", "profile": "1cpu", "model": "open", "status": "valid",
         "doubts": ["V7 others used 9 % of the machine", "k6 said: \u201eµs\u201c\u2028\x85 …"], "limit": "offered",
-        "started_at": "2026-11-20T17:28:56+00:00", "wall_s": 4.203, "window_s": 2.0, "rate": 1000, "vus": 100, "requests": 2000 + number,
-        "throughput_rps": 1000.0 + number, "latency_ms": Latency(p50=1.157, p90=3.793, p99=21.32, max=40.682 + number),
-        "cpu_us_per_request": {"service": 103.17 + number, "generator": 302.28, "database": 1.08, "upstream": 0.0},
-        "cpu_s": {"service": 0.2, "generator": 0.6, "database": 0.002, "upstream": 0.0, "harness": 0.02, "foreign": 0.3},
+        "started_at": "2026-11-20T17:28:56+00:00", "wall_s": 4.203, "window_s": 2.0, "rate": 1000, "vus": 100, "requests": requests,
+        "throughput_rps": requests / 2, "latency_ms": Latency(p50=1.157, p90=3.793, p99=21.32, max=40.682 + number),
+        "cpu_us_per_request": {"service": service_us, "generator": 300.0, "database": 1.0, "upstream": 0.0},
+        "cpu_s": {
+            "service": round(service_us * requests / 1e6, 6), "generator": round(300e-6 * requests, 6),
+            "database": round(1e-6 * requests, 6), "upstream": 0.0, "harness": 0.02, "foreign": 0.3,
+        },
         "memory_peak_mib": 291.0, "threads_peak": 7, "db_connections_peak": 150,
         "halves": [Half(requests=1000, p50_ms=1.1, service_cpu_s=0.1), Half(requests=1000 + number, p50_ms=1.1, service_cpu_s=0.1)],
         "checks": [Check(id=f"V{n}", outcome="ok", sentence="", inputs={"share": 0.1 * n, "started": number}) for n in range(1, 12)],
@@ -312,6 +316,7 @@ def day_long(folder: Path) -> None:
             again = draw.random() < 1 / 30
             for attempt in (1, 2) if again else (1,):
                 cost = 100 * draw.lognormvariate(0, 0.08)
+                costs = {role: cost * draw.random() for role in ("service", "generator", "database", "upstream")}
                 line = {
                     **whole,
                     "round": round_ + 1,
@@ -321,8 +326,9 @@ def day_long(folder: Path) -> None:
                     "status": "invalid" if again and attempt == 1 else "valid",
                     "reasons": [f"V7 others used {draw.randrange(11, 90)}% of the machine, steal 0%"] if again and attempt == 1 else [],
                     "doubts": [f"V3 k6 was late by {draw.randrange(6, 60)} ms (p99)"] if draw.random() < 1 / 6 else [],
-                    "cpu_us_per_request": {role: cost * draw.random() for role in ("service", "generator", "database", "upstream")},
-                    "latency_ms": {name: draw.random() * 40 for name in ("p50", "p90", "p99", "max")},
+                    "cpu_us_per_request": costs,
+                    "cpu_s": {role: us * whole["requests"] / 1e6 for role, us in costs.items()},
+                    "latency_ms": dict(zip(("p50", "p90", "p99", "max"), sorted(draw.random() * 40 for _ in range(4)), strict=True)),
                     "raw": f"k6/{round_ + 1:02}-{scenarios[at // 7]}-{contenders[at % 7]}.json",
                 }
                 file.write(json.dumps(line, ensure_ascii=False) + "\n")

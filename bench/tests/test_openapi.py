@@ -14,7 +14,7 @@ import yaml
 from jsonschema import Draft202012Validator
 from openapi_spec_validator import OpenAPIV31SpecValidator
 
-from nsb.conform import exchanges
+from nsb.conform import exchanges, rules_edges
 from nsb.registry.contract import ENDPOINTS, EXTRAS, endpoint
 
 ROOT = Path(__file__).parents[2]
@@ -113,6 +113,14 @@ def test_the_suite_has_the_same_bounds() -> None:
     assert int(body) == exchanges.MOST_BODY_BYTES == by_rule()["C10"][2]["x-max-body-bytes"]
     assert f"1–{exchanges.MOST_CHARACTERS} code points" in CONTRACT
     assert OPENAPI["components"]["schemas"]["Name"]["maxLength"] == exchanges.MOST_CHARACTERS
+
+
+def test_the_same_limits() -> None:
+    sizes = CONTRACT.split("**C26 Sizes**")[1].split("\n- ")[0]
+    times = CONTRACT.split("**C27 Slow clients**")[1].split("\n- ")[0]
+    stated = [*re.findall(r"(\d+) (?:bytes|headers)", sizes), *re.findall(r"(\d+) s (?:after it began|after its head)", times)]
+    limits = [rules_edges.LEAST_LINE, rules_edges.LEAST_HEAD, rules_edges.LEAST_HEADERS, rules_edges.HEAD_S, rules_edges.BODY_S]
+    assert list(map(int, stated)) == limits == list(OPENAPI["x-limits"].values())
 
 
 def test_the_same_endpoints() -> None:

@@ -14,12 +14,14 @@ const longestDelayMs = 60_000 // the contract's bound for ms (C22)
 // upstream counts the calls of /delay, so that a test can see whether a service's calls overlapped.
 type upstream struct {
 	total    atomic.Int64
+	askedMs  atomic.Int64 // what all calls together were to wait
 	inFlight atomic.Int64
 	peak     atomic.Int64
 }
 
 type counters struct {
 	CallsTotal   int64 `json:"calls_total"`
+	AskedMsTotal int64 `json:"asked_ms_total"`
 	InFlight     int64 `json:"in_flight"`
 	InFlightPeak int64 `json:"in_flight_peak"`
 }
@@ -46,7 +48,7 @@ func (u *upstream) delay(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "ms must be given once, as a whole number from 0 to 60000", http.StatusBadRequest)
 		return
 	}
-	u.begin()
+	u.begin(ms)
 	defer u.inFlight.Add(-1)
 	if ms > 0 {
 		timer := time.NewTimer(time.Duration(ms) * time.Millisecond)
@@ -64,8 +66,9 @@ func (u *upstream) delay(w http.ResponseWriter, r *http.Request) {
 }
 
 // begin counts a call and raises the peak where this one made it higher.
-func (u *upstream) begin() {
+func (u *upstream) begin(ms int) {
 	u.total.Add(1)
+	u.askedMs.Add(int64(ms))
 	now := u.inFlight.Add(1)
 	for peak := u.peak.Load(); now > peak; peak = u.peak.Load() {
 		if u.peak.CompareAndSwap(peak, now) {
@@ -81,12 +84,13 @@ func (u *upstream) stats(w http.ResponseWriter, _ *http.Request) {
 // reset forgets the past: no calls yet, and the peak is what is in flight now.
 func (u *upstream) reset(w http.ResponseWriter, _ *http.Request) {
 	u.total.Store(0)
+	u.askedMs.Store(0)
 	u.peak.Store(u.inFlight.Load())
 	u.show(w)
 }
 
 func (u *upstream) show(w http.ResponseWriter) {
-	body, err := json.Marshal(counters{u.total.Load(), u.inFlight.Load(), u.peak.Load()})
+	body, err := json.Marshal(counters{u.total.Load(), u.askedMs.Load(), u.inFlight.Load(), u.peak.Load()})
 	if err != nil { // three integers always marshal
 		panic(err)
 	}

@@ -95,7 +95,7 @@ func TestDelayRefusesWhatIsNoWholeNumber(t *testing.T) {
 
 func TestStatsCountCallsAndTheirPeak(t *testing.T) {
 	url := start(t)
-	eventually(t, url, `{"calls_total":0,"in_flight":0,"in_flight_peak":0}`)
+	eventually(t, url, `{"calls_total":0,"asked_ms_total":0,"in_flight":0,"in_flight_peak":0}`)
 
 	// Three calls that stay until told to leave: they overlap for certain.
 	ctx, leave := context.WithCancel(context.Background())
@@ -109,20 +109,20 @@ func TestStatsCountCallsAndTheirPeak(t *testing.T) {
 			}
 		})
 	}
-	eventually(t, url, `{"calls_total":3,"in_flight":3,"in_flight_peak":3}`)
+	eventually(t, url, `{"calls_total":3,"asked_ms_total":180000,"in_flight":3,"in_flight_peak":3}`)
 
-	if _, body := call(t, "POST", url+"/reset"); body != `{"calls_total":0,"in_flight":3,"in_flight_peak":3}` {
+	if _, body := call(t, "POST", url+"/reset"); body != `{"calls_total":0,"asked_ms_total":0,"in_flight":3,"in_flight_peak":3}` {
 		t.Errorf("a reset sets the peak to what is in flight: %s", body)
 	}
 	leave()
 	left.Wait()
-	eventually(t, url, `{"calls_total":0,"in_flight":0,"in_flight_peak":3}`) // long before the 60 s: leaving ends the wait
+	eventually(t, url, `{"calls_total":0,"asked_ms_total":0,"in_flight":0,"in_flight_peak":3}`) // long before the 60 s: leaving ends the wait
 
 	call(t, "POST", url+"/reset")
 	for range 3 {
 		call(t, "GET", url+"/delay?ms=1")
 	}
-	eventually(t, url, `{"calls_total":3,"in_flight":0,"in_flight_peak":1}`) // one after the other
+	eventually(t, url, `{"calls_total":3,"asked_ms_total":3,"in_flight":0,"in_flight_peak":1}`) // one after the other
 }
 
 func TestResetNeedsPost(t *testing.T) {
@@ -175,7 +175,7 @@ func TestSigtermEndsItAtOnce(t *testing.T) {
 		}
 		waiting <- err
 	}()
-	eventually(t, url, `{"calls_total":1,"in_flight":1,"in_flight_peak":1}`)
+	eventually(t, url, `{"calls_total":1,"asked_ms_total":60000,"in_flight":1,"in_flight_peak":1}`)
 
 	began := time.Now()
 	if err := command.Process.Signal(syscall.SIGTERM); err != nil {

@@ -11,6 +11,8 @@ import { Streams, wantsSocket } from './streaming.js';
 import { runPrimary, runWorker } from './workers.js';
 
 const STOP_LIMIT_MS = 8_000; // C41
+const HEAD_LIMIT_MS = 10_000; // C27
+const BODY_LIMIT_MS = 20_000;
 
 async function settingsOrExit() {
   try {
@@ -36,8 +38,9 @@ function serve(settings, run) {
     {
       keepAliveTimeout: KEEP_ALIVE_MS, // C62
       keepAliveTimeoutBuffer: 0, // Node adds a second of its own: 75 s are 75 s
-      headersTimeout: KEEP_ALIVE_MS, // counts on a new connection too, which may wait as long as a used one
-      requestTimeout: 0,
+      headersTimeout: HEAD_LIMIT_MS, // C27; counts on a new connection too
+      requestTimeout: BODY_LIMIT_MS, // of head and body together: no answer is cut off by it
+      connectionsCheckingInterval: 1_000,
       noDelay: true,
       shouldUpgradeCallback: wantsSocket,
     },

@@ -29,9 +29,9 @@ export const unsupportedMediaType = () => new Problem(415, 'the body must be app
 export const contentTooLarge = (limit) => new Problem(413, `the body must not exceed ${limit} bytes`);
 export const badRequest = (detail) => new Problem(400, detail);
 export const unprocessable = (detail) => new Problem(422, detail);
-// RFC 9110 asks for Connection beside Upgrade.
+// RFC 9110 asks for Connection beside Upgrade; with close, because Node would keep a connection that the client wants closed.
 export const upgradeRequired = () =>
-  new Problem(426, 'upgrade to a WebSocket', { headers: { Upgrade: 'websocket', Connection: 'Upgrade' } });
+  new Problem(426, 'upgrade to a WebSocket', { headers: { Upgrade: 'websocket', Connection: 'Upgrade, close' } });
 export const upstreamAway = (cause) => new Problem(502, 'the upstream did not answer', { cause });
 export const databaseAway = (cause) => new Problem(503, 'the database did not answer', { cause });
 

@@ -1,5 +1,6 @@
 """What a request brings: parameters (C22) and bodies (C23), checked with the texts of C33-C36."""
 
+import asyncio
 import json
 import re
 from typing import NoReturn
@@ -12,6 +13,7 @@ from service.problems import Problem
 WHOLE_NUMBER = re.compile(r"0|[1-9][0-9]{0,15}", re.ASCII)
 MAX_ID = 9007199254740991
 MAX_BODY = 65536
+BODY_LIMIT_S = 20  # C27
 MAX_NAME = 255
 
 
@@ -67,10 +69,14 @@ async def _body(request: Request) -> bytes:
     if len(length) > 15 or int(length) > MAX_BODY:
         raise too_large
     body = bytearray()
-    async for chunk in request.stream():
-        body += chunk
-        if len(body) > MAX_BODY:
-            raise too_large
+    try:
+        async with asyncio.timeout(BODY_LIMIT_S):
+            async for chunk in request.stream():
+                body += chunk
+                if len(body) > MAX_BODY:
+                    raise too_large
+    except TimeoutError:
+        raise Problem(400, "the body must be JSON in UTF-8", {"Connection": "close"}) from None
     return bytes(body)
 
 

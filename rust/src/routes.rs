@@ -9,7 +9,7 @@ use std::{
 
 use axum::{
     Router,
-    body::Body,
+    body::{Body, HttpBody},
     handler::Handler,
     http::{HeaderMap, Request, header},
     response::{IntoResponse, Response},
@@ -30,6 +30,7 @@ use crate::{
 };
 
 const MAX_BODY: usize = 65_536; // C34
+const BODY_LIMIT: Duration = Duration::from_secs(20); // C27
 const MAX_DRAIN: usize = 1 << 20;
 const DRAIN_TIME: Duration = Duration::from_secs(1);
 
@@ -154,12 +155,24 @@ impl Drop for Flight {
 }
 
 /// The bytes of a JSON body; checks in the order C33, C34.
-pub async fn json_body(headers: &HeaderMap, mut body: Body) -> Result<Vec<u8>, Problem> {
+pub async fn json_body(headers: &HeaderMap, body: Body) -> Result<Vec<u8>, Problem> {
     let media_type = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
     let essence = media_type.unwrap_or_default().split(';').next().unwrap_or_default();
     if !essence.trim().eq_ignore_ascii_case("application/json") {
         return Err(Problem::NotJson);
     }
+    if body.size_hint().lower() > MAX_BODY as u64 {
+        if !headers.contains_key(header::EXPECT) {
+            tokio::spawn(timeout(DRAIN_TIME, drain(body))); // it is on its way already
+        }
+        return Err(Problem::TooLarge);
+    }
+    timeout(BODY_LIMIT, whole(body))
+        .await
+        .unwrap_or(Err(Problem::BadRequest(books::NOT_JSON.into())))
+}
+
+async fn whole(mut body: Body) -> Result<Vec<u8>, Problem> {
     let mut bytes = Vec::new();
     while let Some(frame) = body.frame().await {
         let Ok(frame) = frame else { return Err(Problem::BadRequest(books::NOT_JSON.into())) };

@@ -11,6 +11,7 @@ import queue
 import re
 import select
 import signal
+import socket
 import sys
 import threading
 import time
@@ -34,6 +35,8 @@ from websockets.typing import Origin, Subprotocol
 MODE = os.environ.get("MODE", "none")
 MOST_BODY = 65_536
 MOST_MESSAGE = 65_536
+HEAD_S = 10
+BODY_S = 20
 # Pure Python takes seconds for the most rounds; the suite knows the number as well.
 KNOWN = {10_000_000: 3_882_214_040}
 TITLES = {
@@ -292,10 +295,53 @@ class Handler(BaseHTTPRequestHandler):
             return self.answer
         raise AttributeError(name)
 
+    clock: threading.Timer | None = None
+
+    # ---- heads (C25, C26, C27) ----
+
+    def handle_one_request(self) -> None:
+        try:
+            head = self.rfile.peek(1)  # type: ignore[attr-defined]
+        except OSError:  # nothing came for as long as a connection is kept
+            self.close_connection = True
+            return
+        if b"\r\n\r\n" not in head:
+            self.limit(HEAD_S)
+        super().handle_one_request()
+
+    def limit(self, seconds: float | None) -> None:
+        """From now on so many seconds until the connection ends, or none."""
+        if self.clock is not None:
+            self.clock.cancel()
+        if seconds is not None and MODE != "waits for who is late":
+            self.clock = threading.Timer(seconds, self.cut)
+            self.clock.daemon = True
+            self.clock.start()
+
+    def cut(self) -> None:
+        with suppress(OSError):
+            self.connection.shutdown(socket.SHUT_RDWR)
+
+    def parse_request(self) -> bool:
+        if not super().parse_request():
+            return False
+        framing = [name for name in self.headers if name.lower() in ("content-length", "transfer-encoding")]
+        if len(framing) > 1 or ("Host" not in self.headers and MODE != "needs no Host"):
+            self.send_error(400)
+            return False
+        if MODE == "refuses long lines" and len(self.requestline) > 4_096:
+            self.send_error(414)
+            return False
+        return True
+
+    def handle_expect_100(self) -> bool:
+        return True  # said where the body is read
+
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - the name is the base class's
         pass
 
     def answer(self) -> None:
+        self.limit(None)
         path, _, text = self.path.partition("?")
         counted = path not in ("/healthz", "/readyz", "/runtime", "/stats", "/pinnings")
         counted |= MODE == "counts everything" and path == "/healthz"
@@ -429,6 +475,7 @@ class Handler(BaseHTTPRequestHandler):
     def sleep(self, query: list[tuple[str, str]]) -> dict[str, Any]:
         ms = whole(query, "ms", 0, 60_000)
         time.sleep(0 if MODE == "does not sleep" else ms / 1000)
+        self.close_connection |= MODE == "closes after sleeping"
         return {"slept_ms": ms}
 
     def sleep_query(self, query: list[tuple[str, str]]) -> dict[str, Any]:
@@ -601,6 +648,20 @@ class Handler(BaseHTTPRequestHandler):
 
     def body(self) -> bytes:
         """The whole body, at most what is needed to see that it is too long; the rest is read and dropped."""
+        if "Expect" in self.headers:
+            self.wfile.write(b"HTTP/1.1 100 Continue\r\n\r\n")
+        self.limit(BODY_S)
+        try:
+            return self.whole_body()
+        except ValueError as error:  # a malformed chunk
+            if MODE == "tells what was malformed":
+                print(traceback.format_exc(), file=sys.stderr, flush=True)
+            self.close_connection = True
+            raise Problem(400, "the body must be JSON in UTF-8") from error
+        finally:
+            self.limit(None)
+
+    def whole_body(self) -> bytes:
         if self.headers.get("Transfer-Encoding", "").lower() == "chunked":
             parts = []
             while length := int(self.rfile.readline().split(b";")[0] or b"0", 16):
@@ -612,11 +673,13 @@ class Handler(BaseHTTPRequestHandler):
         return self.rfile.read(int(self.headers.get("Content-Length") or 0))
 
     def new_book(self) -> tuple[int, str, str, list[str]]:
-        body = self.body()
+        announced = int(self.headers.get("Content-Length") or 0)
+        body = b"" if announced > MOST_BODY else self.body()
+        self.close_connection |= announced > MOST_BODY
         kind = (self.headers.get("Content-Type") or "").split(";")[0].strip().lower()
         if kind != "application/json" and MODE != "takes any media type":
             raise Problem(415, "the body must be application/json")
-        if len(body) > MOST_BODY:
+        if max(announced, len(body)) > MOST_BODY:
             raise Problem(413, "the body must not exceed 65536 bytes")
         try:
             text = body.decode("utf-8", "replace" if MODE == "mends UTF-8" else "strict")

@@ -56,6 +56,12 @@ class Database:
             raise DatabaseError("the database refused (no connection)")
         return 150
 
+    def asleep(self, name: str) -> int:
+        return 0
+
+    def client_ports(self, name: str) -> frozenset[int]:
+        return frozenset()
+
     def open_transactions(self, name: str) -> int:
         return 0
 
@@ -63,7 +69,7 @@ class Database:
         return f"mysql://nsb_{name}:word@127.0.0.1:1/nsb"
 
     def counters(self) -> Counters:
-        return Counters(0, 0, 0, 0, 0, 0)
+        return Counters(0, 0, 0, 0, 0, 0, 0)
 
     def reset_books(self) -> None:
         self.connections("")

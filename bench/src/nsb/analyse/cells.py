@@ -11,12 +11,12 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-from nsb.analyse import duet
+from nsb.analyse import duet, effects, owners, physics
 from nsb.analyse.growth import climb
 from nsb.analyse.validity import Judgement, Observation, judge
 from nsb.records.cells import CELLS_SCHEMA, Observed, Record
 from nsb.records.duet import Duet
-from nsb.records.judged import Cell, Half, Latency, SteadyWindow
+from nsb.records.judged import Cell, Check, Half, Latency, SteadyWindow
 from nsb.records.schema import SCHEMA, refuse_schema
 from nsb.registry.plan import cut_short
 from nsb.registry.terms import P99_REQUESTS
@@ -72,7 +72,17 @@ def observation(record: Record) -> Observation:
         whole=asked.ends,
         held=seen.held,
         uncollected=seen.uncollected or window.uncollected,
+        wrong_answer=seen.wrong_answer,
+        caused=_caused(seen, length_s),
     )
+
+
+def _caused(seen: Observed, length_s: float) -> tuple[Check, ...]:
+    whose = [] if seen.owned is None else [owners.check([seen.owned])]
+    if seen.effects is None or seen.load is None:
+        return tuple(whose)
+    in_database = seen.load.requests / length_s * seen.offered.hold_s
+    return (*whose, *effects.checks(seen.effects, seen.load, seen.held, in_database, seen.stations.database_known))
 
 
 def judged(record: Record) -> Cell:
@@ -198,22 +208,23 @@ def _ms(value: float | None) -> float | None:
     return None if value is None else round(value, 3)
 
 
-def read_cells(lines: Iterable[bytes]) -> list[Cell]:
+def read_cells(lines: Iterable[bytes], given: physics.Given = physics.UNKNOWN) -> list[Cell]:
     """Cells of a journal, judged now and slim: 20,000 of them with their checks need more memory than a harness should take.
 
-    Raises ValueError for a line that is no record, or one of another schema.
+    Raises ValueError for a line that is no record, or one of another schema, and Impossible for one that says what cannot be.
     """
-    return duet.anchored(_read(f"cells.jsonl, line {number},", text).slim() for number, text in enumerate(lines, 1))
+    return duet.anchored(_read(f"cells.jsonl, line {number},", text, given).slim() for number, text in enumerate(lines, 1))
 
 
-def _read(where: str, text: bytes) -> Cell:
+def _read(where: str, text: bytes, given: physics.Given) -> Cell:
     try:
-        if JUDGED.match(text):
-            return Cell.model_validate_json(text)
-        record = Record.model_validate_json(text)
+        read = Cell.model_validate_json(text) if JUDGED.match(text) else Record.model_validate_json(text)
     except ValueError:
         with contextlib.suppress(json.JSONDecodeError, UnicodeDecodeError, AttributeError):
             refuse_schema(where, json.loads(text).get("schema"), (SCHEMA, CELLS_SCHEMA))
         raise ValueError(f"{where} is no record of a cell") from None
-    refuse_schema(where, record.schema_, (CELLS_SCHEMA,))
-    return judged(record)
+    refuse_schema(where, read.schema_, (SCHEMA if isinstance(read, Cell) else CELLS_SCHEMA,))
+    cannot_be = physics.of_cell(read, given) if isinstance(read, Cell) else physics.of_record(read, given)
+    if cannot_be is not None:
+        raise physics.Impossible(f"{where} ({read.scenario}, {read.contender}, round {read.round}) cannot be: {cannot_be}")
+    return read if isinstance(read, Cell) else judged(read)

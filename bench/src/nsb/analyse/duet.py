@@ -12,6 +12,7 @@ import statistics
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 
+from nsb.analyse import owners
 from nsb.records.duet import FALLING, Driven, Duet, Series
 from nsb.records.judged import Cell, Check, CostFigure
 
@@ -21,6 +22,11 @@ HALVES_DOUBT = 0.10
 """Halves of one cell that differ by more are a doubt: its code or its heap was still changing."""
 FOREIGN_DOUBT, STEAL_DOUBT = 0.10, 0.02
 """Shares of the machine that other programs, and the hypervisor, may use before it is a doubt."""
+CORE_OVER, CORE_DOUBT, CORE_INVALID = 1.02, 0.03, 0.10
+"""A core that never idles: what services and competitors used of it may be this much more (two clocks), or miss this share of it."""
+FLOOR = 0.5
+"""A service reads and writes at least as often as its generator: where it needs less than this share of what that needs, it does not
+answer itself."""
 COUNT_SLACK = 5
 """Statements of the harness itself around a load."""
 LEAST_WINDOWS = 4
@@ -112,7 +118,10 @@ def checks(duet: Duet) -> list[Check]:
         _counted(both),
         _effects(duet, sum(each.answers for each in both)),
         _connections(both, duet.connections),
+        owners.check(duet.owned),
+        _floor(both, duet),
         _full(both, duet),
+        _whole_core(both, duet),
         _noise(duet),
         _steady(duet),
     ]
@@ -170,6 +179,47 @@ def _full(both: Sequence[Driven], duet: Duet) -> Check:
     unread = [f"how long {name} waited for its core cannot be read" for name, share in found.items() if share is None]
     shares = {"own_share": found[both[0].contender], "partner_share": found[both[-1].contender]}
     return _check("V6", [*slack, *unread], bad=False, **{name: None if v is None else round(v, 4) for name, v in shares.items()})
+
+
+def _floor(both: Sequence[Driven], duet: Duet) -> Check:
+    """V6: what the kernel charges for a request and its answer is paid by the one who answers."""
+    low = []
+    for each in both:
+        window = each.series.between(duet.opens_s, duet.closes_s)
+        if window.at_s:
+            own, driver = (column[-1] - column[0] for column in (window.service_cpu_s, window.generator_cpu_s))
+            if own < FLOOR * driver:
+                low.append(f"{each.contender} used {own:.3f} s of CPU and its generator {driver:.3f} s: somebody else may answer for it")
+    return _check("V6", low, bad=False)
+
+
+def _whole_core(both: Sequence[Driven], duet: Duet) -> Check:
+    """V6: the competitors never wait, so the core is all used: by the services, by competitors, or by somebody who is none of the run's.
+
+    More than the core has was used elsewhere, by a service that left its core. What is missing went to a program that hides its work, or
+    the figures are not those that were read.
+    """
+    if "competitor" not in duet.cpu_s:  # nobody read it
+        return _check("V6", [], bad=False)
+    used = duet.cpu_s["competitor"] + sum(_scaled(each.series, duet) for each in both)
+    has = (duet.closes_s - duet.opens_s) * duet.service_cores
+    share, stolen = used / has, duet.steal_s / has
+    inputs = {"core": round(share, 4), "stolen": round(stolen, 4)}
+    if share > CORE_OVER:
+        return _check("V6", [f"services and competitors used {share:.1%} of the cores that they may use"], bad=True, **inputs)
+    missing = 1 - share - stolen
+    if missing > CORE_DOUBT and duet.competitors:
+        sentence = f"{missing:.1%} of the services' cores went to none of them: a program of somebody else's works there"
+        return _check("V6", [sentence], bad=missing > CORE_INVALID and not duet.rehearsal, **inputs)
+    return _check("V6", [], bad=False, **inputs)
+
+
+def _scaled(series: Series, duet: Duet) -> float:
+    """CPU of a service in the window (s), by the readings within it."""
+    kept = series.between(duet.opens_s, duet.closes_s)
+    if len(kept.at_s) < 2:
+        return 0.0
+    return (kept.service_cpu_s[-1] - kept.service_cpu_s[0]) * (duet.closes_s - duet.opens_s) / (kept.at_s[-1] - kept.at_s[0])
 
 
 def _noise(duet: Duet) -> Check:

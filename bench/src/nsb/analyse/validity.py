@@ -16,6 +16,8 @@ from nsb.records.judged import Check, Status
 from nsb.records.summary import Load
 from nsb.registry.terms import Limit, Model
 
+CLOCKS = 1.02
+"""CPU clocks and the wall's may differ by this factor, not by more."""
 FULL = 0.90
 """A station that is busy for this share of its capacity is full."""
 GENERATOR_FULL = 0.80
@@ -83,6 +85,10 @@ class Observation:
     """What became of the connections that were held beside the load."""
     whole: bool = False
     """The window is the load itself, from its first request to its last answer."""
+    wrong_answer: str | None = None
+    """The first wrong answer, in the generator's words."""
+    caused: tuple[Check, ...] = ()
+    """What the whole load caused, compared with what was sent (effects.py), and whose its sockets were (owners.py)."""
 
 
 @dataclass(frozen=True)
@@ -128,11 +134,13 @@ def judge(o: Observation) -> Judgement:
         little_open(o, o.load),
         held_back(o, full),
         cheat(o, o.load),
+        ceiling(o),
         noise(o),
         steady(o, o.load),
         identity(o, o.load),
         tcp(o),
         harness(o),
+        *o.caused,
     ]
     sustained = not any(check.id == "V2" and check.outcome == "censored" for check in checks)
     limits = [station for station in full if station != "offered" or sustained]
@@ -148,7 +156,16 @@ def _judge_ladder(o: Observation, load: Load) -> Judgement:
     """Its load changes by design, so nothing is asked of rates and halves; what matters is which levels were reached."""
     found = climb(o.ladder, o.server_threads)
     capped = bool(found.left_out) and o.server_threads is not None and o.server_threads <= min(found.left_out)
-    checks = [errors(o, load), climbed(found, capped, o.uncollected), cheat(o, load), noise(o), identity(o, load), tcp(o), harness(o)]
+    checks = [
+        errors(o, load),
+        climbed(found, capped, o.uncollected),
+        cheat(o, load),
+        ceiling(o),
+        noise(o),
+        identity(o, load),
+        tcp(o),
+        harness(o),
+    ]
     if o.held is not None:
         checks += [kept(o.held), offered(o, load, []), lag(o, load)]
     return Judgement(_status(checks), "threads" if capped else "offered", tuple(checks))
@@ -297,10 +314,13 @@ def _away(o: Observation, load: Load) -> float:
 
 
 def errors(o: Observation, load: Load) -> Check:
-    """V1: no failure (a capacity cell: 0.1 %), no wrong body, none answered sooner than it may."""
+    """V1: no failure (a capacity cell: up to 0.1 % are a doubt), no wrong body. Of each answer status and length are looked at."""
     allowed = 0.001 * load.requests if o.model == "closed" else 0
-    outcome: Outcome = "invalid" if load.failures_all > allowed or load.wrong > 0 else "ok"
-    sentence = f"{load.failures_all} requests failed, {load.wrong} of {load.checked} bodies checked were wrong"
+    bad = load.failures_all > allowed or load.wrong > 0
+    outcome: Outcome = "invalid" if bad else "doubt" if load.failures_all else "ok"
+    sentence = f"{load.failures_all} requests failed, {load.wrong} answers were wrong ({load.checked} bodies were compared)"
+    if o.wrong_answer is not None:
+        sentence += f": {o.wrong_answer}"
     return _check("V1", outcome, sentence, failures=load.failures_all, wrong=load.wrong, checked=load.checked)
 
 
@@ -371,6 +391,8 @@ def little_open(o: Observation, load: Load) -> Check:
         return _check("V5", "ok", "")
     if o.before is None or o.after is None:
         return _check("V5", "doubt", "/stats did not answer at the window's edges")
+    if o.after.requests_total < o.before.requests_total or o.after.busy_seconds_total < o.before.busy_seconds_total:
+        return _check("V5", "invalid", "the service's counters (/stats) went backwards", before=o.before.requests_total)
     inside = (o.after.busy_seconds_total - o.before.busy_seconds_total) / o.window_s
     outside = load.requests / o.window_s * (load.service.mean or 0.0) / 1000
     far = abs(inside - outside) > max(2.0, 0.1 * outside, burst_tolerance(o) * outside)
@@ -406,6 +428,13 @@ def cheat(o: Observation, load: Load) -> Check:
         if x > cap * (1 + burst_tolerance(o)):
             return _check("V6", "invalid", f"{x:.0f}/s is more than the pool can give ({cap:.0f}/s)", x=x, cap=cap)
     return _check("V6", "ok", "")
+
+
+def ceiling(o: Observation) -> Check:
+    """V6: a service uses no more CPU than its cores have. Else it ran where it may not, and its figures are those of more cores."""
+    used, has = o.cpu_s.get("service", 0.0), o.window_s * o.cores["service"]
+    outcome: Outcome = "invalid" if used > has * CLOCKS + 0.02 else "ok"
+    return _check("V6", outcome, f"the service used {used:.2f} s of CPU where its cores have {has:.2f} s", used=used, has=has)
 
 
 def noise(o: Observation) -> Check:

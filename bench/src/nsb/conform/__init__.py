@@ -18,6 +18,7 @@ from nsb.conform import rules_equal  # isort: skip
 from nsb.conform import rules_answers  # isort: skip
 from nsb.conform import rules_meaning  # isort: skip
 from nsb.conform import rules_streaming  # isort: skip
+from nsb.conform import rules_edges  # isort: skip
 from nsb.conform import rules_failing  # isort: skip
 from nsb.conform import rules_stopping  # isort: skip
 
@@ -35,6 +36,7 @@ __all__ = [
     "check",
     "differences",
     "rules_answers",
+    "rules_edges",
     "rules_equal",
     "rules_failing",
     "rules_meaning",

@@ -35,6 +35,7 @@ class Stage(enum.Enum):
     AWAY = "database or upstream unreachable or wrong"
     DEFAULTS = "settings left empty, a database without books"
     START = "starts that must fail"
+    SLOW = "a service without neighbours, for clients that take their time"
 
 
 class Case:
@@ -205,12 +206,12 @@ def check(
     run = _Run(rules, seen)
     bed.database.user_url(bed.contender)  # makes the account, before several threads ask for it
     bed.database.reset_books()
-    beside = ThreadPoolExecutor(max_workers=3)
+    beside = ThreadPoolExecutor(max_workers=4)
     try:
         with ExitStack() as stack:
             try:
-                # Starts that must fail use neither database nor upstream, so they change no counter.
-                others = [beside.submit(run.stage, Stage.START, _none(bed))]
+                # Starts that must fail and slow clients use neither database nor upstream, so they change no counter.
+                others = [beside.submit(run.stage, Stage.START, _none(bed)), beside.submit(run.stage, Stage.SLOW, _slow(bed))]
                 if run.has(Stage.MAIN, Stage.LATE, Stage.STOP):
                     stand = stack.enter_context(_main(bed))
                     run.check(Stage.MAIN, stand)
@@ -349,6 +350,12 @@ def _defaults(bed: Bed) -> Iterator[Stand]:
         "SERVER_THREADS": "",
     }
     yield from _started(Stand(bed, bed.launch(settings), 150, settings))
+
+
+@contextmanager
+def _slow(bed: Bed) -> Iterator[Stand]:
+    settings = {"DATABASE_URL": NOWHERE}
+    yield from _started(Stand(bed, bed.launch(settings, ready=False), 150, settings))
 
 
 @contextmanager

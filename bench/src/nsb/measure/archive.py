@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import json
 import lzma
 import shutil
 import tarfile
-from collections.abc import Iterator
+import zlib
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 from nsb.measure.integrity import SUMMED, SUMS, sums, verify
 from nsb.measure.journal import RUN, SAMPLES, JournalError, cut_torn_tail, hold, write_whole
@@ -95,6 +98,21 @@ def member(run: Path, name: str) -> bytes:
         if found == name:
             return content
     raise JournalError(f"{run / RAW} has no member {name}")
+
+
+def summaries(run: Path) -> Callable[[str], Any]:
+    """Reads a run's k6 summaries by their names: None for one that is not there, or is no JSON. Raises JournalError.
+
+    An archive is read once and kept in memory, each summary packed by itself: a day has 20,000 of them.
+    """
+    kept = {name: zlib.compress(content, 1) for name, content in _members(run) if name.startswith("k6/")} if packed(run) else None
+
+    def read(name: str) -> Any:
+        with contextlib.suppress(OSError, KeyError, ValueError):
+            return json.loads((run / name).read_bytes() if kept is None else zlib.decompress(kept[name]))
+        return None
+
+    return read
 
 
 def _members(run: Path) -> Iterator[tuple[str, bytes]]:

@@ -78,6 +78,8 @@ class Counters:
     inserts: int
     connections: int
     """Open now (Threads_connected), without the harness's own."""
+    keys_read: int
+    """Rows that were looked up by a key (Handler_read_key): one for each book that is read by its id. The harness's own are in it."""
 
 
 class Private(Protocol):
@@ -137,7 +139,7 @@ class Server:
 
     def counters(self) -> Counters:
         """One reading; what the harness itself has sent is already left out."""
-        names = ("Questions", "Com_stmt_prepare", "Com_stmt_execute", "Com_select", "Com_insert", "Threads_connected")
+        names = ("Questions", "Com_stmt_prepare", "Com_stmt_execute", "Com_select", "Com_insert", "Threads_connected", "Handler_read_key")
         # Own statements are read as one text statement each, SHOW included; the server counts it before it answers.
         status = self._admin.pairs(f"SHOW GLOBAL STATUS WHERE Variable_name IN {names}")
         own = self._admin.sent
@@ -148,11 +150,22 @@ class Server:
             selects=status["Com_select"] - own["select"],
             inserts=status["Com_insert"],  # the seeds are an INSERT … SELECT, which counts elsewhere
             connections=status["Threads_connected"] - 1,
+            keys_read=status["Handler_read_key"],
         )
 
     def connections(self, name: str) -> int:
         """How many connections that contender's account has open now."""
         sql = "SELECT COUNT(*) FROM information_schema.processlist WHERE user = %s"
+        return int(self._admin.row(sql, user_name(name))[0])
+
+    def client_ports(self, name: str) -> frozenset[int]:
+        """The ports of the client's end of that contender's connections."""
+        hosts = self._admin.lines("SELECT host FROM information_schema.processlist WHERE user = %s", user_name(name))
+        return frozenset(int(port) for port in (host.rpartition(":")[2] for host in hosts) if port.isdecimal())
+
+    def asleep(self, name: str) -> int:
+        """How many statements of that contender's account wait in SLEEP() now."""
+        sql = "SELECT COUNT(*) FROM information_schema.processlist WHERE user = %s AND state = 'User sleep'"
         return int(self._admin.row(sql, user_name(name))[0])
 
     def connection_ids(self, name: str) -> frozenset[int]:
@@ -340,6 +353,10 @@ class _Admin:
 
     def pairs(self, sql: str) -> dict[str, int]:
         return {str(name): int(value) for name, value in self._send(sql, ())}
+
+    def lines(self, sql: str, *parameters: object) -> list[str]:
+        """The first column of every row."""
+        return [str(row[0]) for row in self._send(sql, parameters)]
 
     def ids(self, sql: str, *parameters: object) -> list[int]:
         return [int(row[0]) for row in self._send(sql, parameters)]

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import httpx
 
-from nsb.measure import generator
+from nsb.measure import generator, owners
 from nsb.measure.client import HTTP, StatsReader
 from nsb.measure.generator import Competitors, Target
 from nsb.measure.meter import sleep_until
@@ -78,15 +78,21 @@ def _measure(ground: Ground, scenario: FullCore, timing: Timing, own: Running, p
     called = _called(ground.stage.upstream_url) if scenario.upstream_calls else None
     duration_s = timing.settle_s + timing.window_s + 2 * EVERY_S
     generators: list[Process] = []
+    looks = [owners.Look(ground.stage, each) for each in both]
     computing.go()
     try:
         for number, each in enumerate(both):
             generators.append(ground.drive(each, generator.target(scenario), scenario.vus, f"duet-{number}", duration_s))
         opens_s = time.time() + timing.settle_s
+        sleep_until(opens_s - owners.BEFORE_S)
+        for look in looks:
+            look.take()
         sleep_until(opens_s)
         first = _edge(ground, both, generators, computing)
         sleep_until(opens_s + timing.window_s)
         last = _edge(ground, both, generators, computing)
+        for look in looks:
+            look.take()
         loads = [generator.finish(each, duration_s + generator.END_S) for each in generators]
     finally:
         computing.rest()
@@ -127,6 +133,7 @@ def _measure(ground: Ground, scenario: FullCore, timing: Timing, own: Running, p
         calls=scenario.upstream_calls,
         rehearsal=rehearsal,
         speeds=[*speeds, ground.speed()],
+        owned=[owned for owned in (look.owned() for look in looks) if owned is not None],
     )
 
 

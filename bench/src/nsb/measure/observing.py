@@ -13,7 +13,7 @@ import httpx
 
 from nsb.conform.kernel import established
 from nsb.errors import Failure
-from nsb.measure import attach, client, holder, k6
+from nsb.measure import attach, client, effects, holder, k6, owners
 from nsb.measure.client import HTTP, StatsReader
 from nsb.measure.journal import Journal
 from nsb.measure.ladder import Ladder
@@ -64,6 +64,8 @@ class Observer:
         summary.unlink(missing_ok=True)  # of a sitting that was killed: nobody may take it for this attempt's
         pinnings = _pinnings(running, slot.scenario)
         jvm, uncollected = self._to_collect(running, slot)
+        watch = effects.Watch(self.stage, running, slot.scenario)
+        look = owners.Look(self.stage, running)
         data, opens_s = k6.cell(slot.scenario, timing, self.plan.workers, running.base_url, self.plan.seed, time.time(), summary)
         log = self.journal.folder / "logs" / f"k6-{name}.log"
         generators = [k6.start(self.k6_program, self.stage.workshop.root, data, self.stage.placement.generator, log)]
@@ -72,7 +74,7 @@ class Observer:
         try:
             if isinstance(slot.scenario, HeldConnections):
                 generators.append(self._hold(slot.scenario, timing, running, opens_s, name))
-            window = self._watch(running, generators, reader, timing, opens_s, slot, jvm)
+            window = self._watch(running, generators, reader, timing, opens_s, slot, watch, look, jvm)
             code = generators[0].exit_code if timing.ends else generators[0].wait(2 * timing.drain_s + 20)
             if slot.scenario.holding:
                 generators[1].wait(HOLDER_END_S)
@@ -87,6 +89,7 @@ class Observer:
         why = lost(running, slot.scenario, self.plan.workers)
         if why is not None:
             raise Unobserved(why)
+        caused = watch.effects()
         if pinnings is not None:
             pinnings = _pinnings(running, slot.scenario, pinnings)
         load = self._summary(summary, code)
@@ -104,6 +107,9 @@ class Observer:
             held=held,
             uncollected=uncollected,
             pinnings=pinnings,
+            wrong_answer=effects.quoted(generators[0].log),
+            effects=caused,
+            owned=look.owned(),
             raw=f"k6/{name}.json" if load is not None else None,
         )
 
@@ -137,21 +143,27 @@ class Observer:
         timing: Timing,
         opens_s: float,
         slot: Slot,
+        watch: effects.Watch,
+        look: owners.Look,
         jvm: attach.Jvm | None = None,
     ) -> Window:
         meter = Meter(self.stage, running, generators)  # finding the processes takes milliseconds: not at the edge
         times = [(opens_s + at_s, users) for at_s, users in slot.scenario.reading_times(timing)]
         ladder = Ladder(reader, meter, times, slot.scenario.holding, opens_s, jvm)
+        sleep_until(opens_s - owners.BEFORE_S)
+        look.take()
         before_switches = meter.switches_until(opens_s)
         sleep_until(opens_s)
         first = meter.open()
         before = reader.later()
         before_counters = self.stage.database.counters() if slot.scenario.statements else None
         footprints = [meter.service_footprint()]
+        watch.look()
         ladder.climb(opens_s + timing.window_s / 2)
         sleep_until(opens_s + timing.window_s / 2)
         middle = meter.edge()
         footprints.append(meter.service_footprint())
+        watch.look()
         connections = self.stage.database.connections(running.contender.id)
         clients = established(running.port)
         ladder.climb(opens_s + timing.window_s)
@@ -164,6 +176,7 @@ class Observer:
         footprints.append(meter.service_footprint())
         if timing.ends:  # nothing comes any more
             after_switches = meter.switches_until(last.at_s)
+        look.take()
         executed = None
         if before_counters is not None and after_counters is not None:
             # Questions count one per statement, prepared or text, and none for a prepare or a ping, on MySQL and MariaDB alike.

@@ -25,7 +25,7 @@ from nsb.errors import Failure
 from nsb.measure.interrupt import ends, undisturbed
 
 _LIBC = ctypes.CDLL(None, use_errno=True)
-_PR_SET_PDEATHSIG = 1
+_PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36
 _TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 _STARTER = ThreadPoolExecutor(max_workers=1, thread_name_prefix="starter")
 """Starts every process: the kernel's death signal follows the *thread* that forked, so it must live as long as the harness."""
@@ -212,6 +212,8 @@ class Process:
         def in_child() -> None:
             # The kernel ends the child when the harness is killed: no process of a run outlives it.
             _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+            # A descendant whose parent has ended becomes the program's own child: nobody leaves its tree by forking twice.
+            _LIBC.prctl(_PR_SET_CHILD_SUBREAPER, 1)  # kept across exec, not inherited by children (prctl(2))
             os.sched_setaffinity(0, ALL_CORES if cpus is None else cpus)  # the harness itself may be pinned
 
         try:
@@ -249,11 +251,16 @@ class Process:
         return code if code is None or code >= 0 else 128 - code
 
     def tree(self) -> list[int]:
-        """The process and all its descendants."""
-        try:
+        """The process and all its descendants, those whose parent has ended included."""
+        with contextlib.suppress(psutil.NoSuchProcess):
             return [self.pid, *(child.pid for child in self._process.children(recursive=True))]
-        except psutil.NoSuchProcess:
-            return []
+        return []
+
+    def _below(self) -> list[psutil.Process]:
+        """All its descendants."""
+        with contextlib.suppress(psutil.NoSuchProcess):
+            return list(self._process.children(recursive=True))
+        return []
 
     def limits(self) -> Limits:
         return Limits()
@@ -302,16 +309,17 @@ class Process:
         Returns the exit code.
         """
         if not self._over:
-            group = self.tree()
+            group = self._below()
             if self.exit_code is None:
                 self.thaw()
                 with contextlib.suppress(ProcessLookupError):
                     self._popen.terminate()
                 ends(lambda: self.exit_code is not None, deadline_s)
             self.signal_group(signal.SIGKILL)  # whatever of the group is left
-            for pid in group[1:]:
+            for each in group:
                 with contextlib.suppress(psutil.NoSuchProcess, psutil.TimeoutExpired):
-                    psutil.Process(pid).wait(2)
+                    each.kill()  # it may have left the group
+                    each.wait(2)
             self._popen.wait()
             self._over = True
             reaper.tell("-", self._popen.pid)

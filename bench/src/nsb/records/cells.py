@@ -11,6 +11,8 @@ from typing import Literal
 from pydantic import ConfigDict, Field, model_validator
 
 from nsb.records.duet import Duet
+from nsb.records.effects import Effects
+from nsb.records.owners import Owned
 from nsb.records.summary import Load
 from nsb.registry.terms import Frozen, Model, Profile
 
@@ -193,6 +195,11 @@ class Observed(Frozen):
     """Why a JVM's memory was read without a full collection before it, where that was to be."""
     pinnings: int | None = None
     """Events that the runtime itself counted (C17); None where it was not asked."""
+    wrong_answer: str | None = None
+    """The first one that the generator quoted: request, expected body, body."""
+    effects: Effects | None = None
+    owned: Owned | None = None
+    """None in containers, whose control group says whose CPU it is."""
     raw: str | None = None
     """The generator's own summary, relative to the run's folder."""
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from pydantic import Field
+
+from nsb.records.owners import Owned
 from nsb.registry.terms import Frozen
 
 FALLING = 0.95
@@ -92,3 +95,5 @@ class Duet(Frozen):
     """Whether the run has one round alone."""
     speeds: list[Speed]
     """By the witness: before and after the load."""
+    owned: list[Owned] = Field(default_factory=list)
+    """Of each service; empty in containers, whose control group says whose CPU it is."""

@@ -54,6 +54,13 @@ class Load:
     ended_ms: float | None = None
     """And when its last answer came."""
 
+    sent_all: int | None = None
+    """Requests of all phases, those that k6 gave up at its end included; None in runs before it was counted."""
+    answered_all: int | None = None
+    """Of these: how many had the status that they must have."""
+    opened_all: int | None = None
+    """Connections that were opened for them."""
+
     @property
     def whole_s(self) -> float | None:
         """From its first request to its last answer (s)."""
@@ -81,6 +88,9 @@ def load_summary(summary: Mapping[str, Any]) -> Load:
             still={int(name[len(STILL) : -1]): _trend(metrics, name) for name in metrics if name.startswith(STILL)},
             began_ms=metrics.get("nsb_moments", {}).get("min"),
             ended_ms=metrics.get("nsb_moments", {}).get("max"),
+            sent_all=_count(metrics, "nsb_sent") if "nsb_sent" in metrics else None,
+            answered_all=answered(summary) if "nsb_sent" in metrics else None,
+            opened_all=_count(metrics, "nsb_opened") if "nsb_sent" in metrics else None,
         )
     except (KeyError, TypeError, AttributeError) as error:
         raise SummaryError(f"k6's summary is not of load.js: {error!r}") from None
@@ -97,3 +107,11 @@ def _trend(metrics: Mapping[str, Mapping[str, float]], name: str) -> Trend:
     if count == 0:
         return Trend(0, None, None, None, None, None)
     return Trend(count, values["avg"], values["med"], values["p(90)"], values["p(99)"], values["max"])
+
+
+def answered(summary: Mapping[str, Any]) -> int:
+    """How many requests of all phases had the answer they must have. Raises SummaryError."""
+    try:
+        return _count(summary["metrics"], "nsb_started") - _count(summary["metrics"], "nsb_failures")
+    except (KeyError, TypeError, AttributeError) as error:
+        raise SummaryError(f"k6's summary is not of load.js: {error!r}") from None

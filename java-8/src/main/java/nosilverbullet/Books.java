@@ -31,6 +31,7 @@ class Books {
     }
 
     static final int LARGEST_BODY = 65_536;
+    private static final String NOT_JSON = "the body must be JSON in UTF-8";
 
     private final Database database;
 
@@ -45,7 +46,7 @@ class Books {
     }
 
     @PostMapping("/books")
-    ResponseEntity<Book> add(HttpServletRequest request) throws IOException {
+    ResponseEntity<Book> add(HttpServletRequest request) {
         requireJson(request.getContentType());
         String name = name(parse(read(request)));
         Book book = new Book(database.add(name), name);
@@ -60,13 +61,17 @@ class Books {
     }
 
     /** C34 */
-    private static byte[] read(HttpServletRequest request) throws IOException {
+    private static byte[] read(HttpServletRequest request) {
         if (request.getContentLengthLong() > LARGEST_BODY) {
             throw Problem.contentTooLarge();
         }
         ByteArrayOutputStream body = new ByteArrayOutputStream();
-        StreamUtils.copyRange(
-                request.getInputStream(), body, 0, LARGEST_BODY); // up to and with that byte: one too many
+        try {
+            StreamUtils.copyRange(
+                    request.getInputStream(), body, 0, LARGEST_BODY); // up to and with that byte: one too many
+        } catch (IOException | IllegalStateException broken) { // late, malformed, or the client left
+            throw Problem.badRequest(NOT_JSON);
+        }
         if (body.size() > LARGEST_BODY) {
             throw Problem.contentTooLarge();
         }
@@ -84,7 +89,7 @@ class Books {
         } catch (CharacterCodingException | JsonProcessingException malformed) {
             // is said below
         }
-        throw Problem.badRequest("the body must be JSON in UTF-8");
+        throw Problem.badRequest(NOT_JSON);
     }
 
     /** C36 */

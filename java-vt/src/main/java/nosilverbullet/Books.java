@@ -20,6 +20,7 @@ class Books {
     record Book(long id, String name) {}
 
     static final int LARGEST_BODY = 65_536;
+    private static final String NOT_JSON = "the body must be JSON in UTF-8";
 
     private final Database database;
 
@@ -34,7 +35,7 @@ class Books {
     }
 
     @PostMapping("/books")
-    ResponseEntity<Book> add(HttpServletRequest request) throws IOException {
+    ResponseEntity<Book> add(HttpServletRequest request) {
         requireJson(request.getContentType());
         var name = name(parse(read(request)));
         var book = new Book(database.add(name), name);
@@ -49,15 +50,19 @@ class Books {
     }
 
     /** C34 */
-    private static byte[] read(HttpServletRequest request) throws IOException {
+    private static byte[] read(HttpServletRequest request) {
         if (request.getContentLengthLong() > LARGEST_BODY) {
             throw Problem.contentTooLarge();
         }
-        var body = request.getInputStream().readNBytes(LARGEST_BODY + 1);
-        if (body.length > LARGEST_BODY) {
-            throw Problem.contentTooLarge();
+        try {
+            var body = request.getInputStream().readNBytes(LARGEST_BODY + 1);
+            if (body.length > LARGEST_BODY) {
+                throw Problem.contentTooLarge();
+            }
+            return body;
+        } catch (IOException | IllegalStateException broken) { // late, malformed, or the client left
+            throw Problem.badRequest(NOT_JSON);
         }
-        return body;
     }
 
     /** C35: decoded first, because Jackson would accept UTF-16, too. */
@@ -71,7 +76,7 @@ class Books {
         } catch (CharacterCodingException | JacksonException malformed) {
             // is said below
         }
-        throw Problem.badRequest("the body must be JSON in UTF-8");
+        throw Problem.badRequest(NOT_JSON);
     }
 
     /** C36 */

@@ -58,6 +58,9 @@ class Books {
         if (!isJson(request.getHeaders().getFirst(HttpHeaders.CONTENT_TYPE))) {
             throw Problem.notJson();
         }
+        if (request.getHeaders().getContentLength() > MAX_BODY_BYTES) {
+            throw Problem.tooLarge(); // before a byte of it is asked for
+        }
         return DataBufferUtils.join(request.getBody(), MAX_BODY_BYTES)
                 .onErrorMap(DataBufferLimitException.class, cause -> Problem.tooLarge())
                 .map(Books::copied)

@@ -25,7 +25,9 @@ import tools.jackson.databind.json.JsonMapper;
 class Main {
 
     static final Duration KEEP_ALIVE = Duration.ofSeconds(75); // C62
+    static final Duration BODY_LIMIT = Duration.ofSeconds(20); // C27
     static final Duration UPSTREAM_IDLE = Duration.ofHours(24); // C63
+    static final int MAX_HEAD_BYTES = 16_384; // C26
     static final int BACKLOG = Math.min(4096, NetUtil.SOMAXCONN); // C62
 
     public static void main(String[] arguments) {
@@ -70,8 +72,11 @@ class Main {
             factory.setAddress(settings.host());
             factory.setPort(settings.port());
             factory.setShutdown(Shutdown.GRACEFUL); // C41
-            factory.addServerCustomizers(
-                    http -> http.option(ChannelOption.SO_BACKLOG, BACKLOG).idleTimeout(KEEP_ALIVE)); // C62
+            factory.addServerCustomizers(http -> http.option(ChannelOption.SO_BACKLOG, BACKLOG)
+                    .idleTimeout(KEEP_ALIVE) // C62
+                    .requestTimeout(BODY_LIMIT)
+                    .httpRequestDecoder(decoder ->
+                            decoder.maxInitialLineLength(MAX_HEAD_BYTES).maxHeaderSize(MAX_HEAD_BYTES)));
         };
     }
 

@@ -8,12 +8,14 @@ import org.springframework.web.bind.annotation.PostMapping
 import org.springframework.web.bind.annotation.RestController
 import tools.jackson.core.JacksonException
 import tools.jackson.databind.JsonNode
+import java.io.IOException
 import java.net.URI
 import java.nio.charset.CharacterCodingException
 
 data class Book(val id: Long, val name: String) : Answer
 
 const val LARGEST_BODY = 65_536
+private const val NOT_JSON = "the body must be JSON in UTF-8"
 
 /** C9, C10 */
 @RestController
@@ -44,7 +46,13 @@ class Books(private val database: Database) {
         if (request.contentLengthLong > LARGEST_BODY) {
             throw Problem.contentTooLarge()
         }
-        val body = request.inputStream.readNBytes(LARGEST_BODY + 1)
+        val body = try {
+            request.inputStream.readNBytes(LARGEST_BODY + 1)
+        } catch (_: IOException) { // late, malformed, or the client left
+            throw Problem.badRequest(NOT_JSON)
+        } catch (_: IllegalStateException) { // more trailers than Tomcat takes
+            throw Problem.badRequest(NOT_JSON)
+        }
         if (body.size > LARGEST_BODY) {
             throw Problem.contentTooLarge()
         }
@@ -61,7 +69,7 @@ class Books(private val database: Database) {
             null
         }
         if (json == null || json.isMissingNode) {
-            throw Problem.badRequest("the body must be JSON in UTF-8")
+            throw Problem.badRequest(NOT_JSON)
         }
         return json
     }

@@ -1,0 +1,20 @@
+"""Whose the sockets and the CPU of a contender are, as the kernel shows them at the edges of a cell. Pure."""
+
+from __future__ import annotations
+
+from nsb.registry.terms import Frozen
+
+
+class Owned(Frozen):
+    """What was found before the window opened and after it had closed."""
+
+    contender: str
+    looks: int
+    accepted: int
+    """Connections from clients that were looked up, the most of any look."""
+    pool: int
+    """Connections to the database that were looked up, the most of any look."""
+    faults: list[str]
+    """What belongs to somebody else, or is where it may not be; each once."""
+    unread: list[str]
+    """What could not be read."""

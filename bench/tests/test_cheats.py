@@ -1,0 +1,106 @@
+"""Each known cheat (bench/plants/cheats) under a real load: refused or marked, by name. `just cheats` runs it; it takes some minutes."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from nsb.analyse.cells import judged
+from nsb.measure import k6, native
+from nsb.measure.journal import Journal
+from nsb.measure.tools import Workshop, workshop
+from nsb.records.judged import Cell
+from nsb.registry import plan as plans
+from nsb.registry.contenders import Contender
+from nsb.registry.load import Registry, load
+from nsb.registry.services import Service
+from nsb.session import run as session
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif("NSB_CHEATS" not in os.environ, reason="some minutes of real loads: just cheats"),
+]
+BENCH = Path(__file__).resolve().parents[1]
+WARM = 200
+AFTER = {"leaves-core": WARM + 30, "forks": WARM + 30}
+"""Played once the warm-up is over: before, the harness pins every thread anyway."""
+
+GO = [
+    ("no-calls", "fanout-rate", "V9 the upstream got 0 calls for"),
+    ("short-calls", "fanout-rate", "V9 the upstream was to wait 0 ms in all for"),
+    ("no-insert", "book-write-rate", "V9 the database has 0 new rows for"),
+    ("no-statement", "slow-query-max", "V9 0.00 statements per request where 1 are declared"),
+    ("short-statement", "slow-query-max", "V9 0 statements at most waited in the database"),
+    ("kept-books", "book-read-rate", "V9 0.00 statements per request"),
+    ("other-statement", "book-read-rate", "V9 the database looked up"),
+    ("counts-tenfold", "hello-rate", "V5 the service counted"),
+    ("long-answer", "hello-max", "answers were wrong"),
+    ("wrong-answer", "hello-max", "answers were wrong"),
+    ("seldom-fails", "hello-max", "requests failed"),
+    ("closes", "hello-max", "the service closes them"),
+    ("leaves-core", "hello-rate", "threads may run on the cores"),
+    ("forks", "hello-rate", "processes have left its process group"),
+    ("hands-on", "hello-rate", "connections to somebody who is neither its database nor the upstream"),
+]
+NODE = [
+    ("no-calls", "fanout-rate", "V9 the upstream got 0 calls for"),
+    ("kept-books", "book-read-rate", "V9 0.00 statements per request"),
+    ("closes", "hello-rate", "the service closes them"),
+]
+
+
+def contender(service: str, cheat: str, registry: Registry) -> Contender:
+    played = {"CHEAT": cheat, "CHEAT_AFTER": str(AFTER.get(cheat, 1))}
+    if service == "node":
+        script = BENCH / "plants" / "cheats" / "node" / "cheat.cjs"
+        honest = registry.contenders["node"]
+        environment = {**honest.environment, **played, "NODE_OPTIONS": f"--require={script}"}
+        return honest.model_copy(update={"id": f"node-{cheat}", "environment": environment})
+    return Contender(id=f"go-{cheat}", service="cheat", stands_for=cheat, run=["{folder}/bin/go-cheat"], environment=played, memory_mib=128)
+
+
+@pytest.fixture(scope="module")
+def work(tmp_path_factory: pytest.TempPathFactory) -> Workshop:
+    """With the cheats built."""
+    registry = load(BENCH)
+    service = Service(folder="bench/plants/cheats/go", needs=["go"], build=[["sh", "build.sh", "{tool.go}"]])
+    registry = registry.model_copy(update={"services": {**registry.services, "cheat": service}})
+    found = workshop(BENCH.parent, registry)
+    for name in ("cheat", "node"):
+        found.build(name, tmp_path_factory.mktemp("build") / f"{name}.log", print)
+    return found
+
+
+@pytest.fixture(scope="module")
+def stage(work: Workshop, tmp_path_factory: pytest.TempPathFactory) -> Iterator[native.Stage]:
+    with session.stage(work, "1cpu", 1, 1, tmp_path_factory.mktemp("stage"), None, print) as found:
+        yield found
+
+
+def measured(work: Workshop, stage: native.Stage, who: Contender, scenario: str, folder: Path) -> Cell:
+    tier = work.registry.tiers["smoke"].model_copy(update={"warm_requests": WARM})
+    registry = work.registry.model_copy(update={"contenders": {who.id: who}, "tiers": {"smoke": tier}})
+    plan = plans.make(registry, "smoke", [who.id], [scenario], "1cpu", 1, 1, rounds=1)
+    runner = native.Runner(plan, stage, Journal(folder), k6.ensure(work.root, str(work.found["go"].path), print))
+    try:
+        runner.start_group([who.id], 1, print)
+        return judged(runner.measure(next(iter(plan.slots(1)))))
+    finally:
+        runner.close()
+
+
+@pytest.mark.parametrize(("service", "cheat", "scenario", "sentence"), [("go", *row) for row in GO] + [("node", *row) for row in NODE])
+def test_a_cheat_gets_no_clean_number(
+    work: Workshop, stage: native.Stage, tmp_path: Path, service: str, cheat: str, scenario: str, sentence: str
+) -> None:
+    who = contender(service, cheat, work.registry)
+    with stage.null_server(tmp_path) as (_, helper):
+        if cheat == "hands-on":
+            who = who.model_copy(update={"environment": {**who.environment, "CHEAT_HELPER": helper}})
+        cell = measured(work, stage, who, scenario, tmp_path / "run")
+    told = [*cell.reasons, *cell.doubts]
+    print(f"{who.id}: {cell.status}; {'; '.join(told)}")
+    assert any(sentence in each for each in told), (cell.status, told)

@@ -1,0 +1,174 @@
+"""Whose sockets, threads and processes a contender has: real processes of this test, looked up in /proc; nothing is timed."""
+
+from __future__ import annotations
+
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+
+from nsb.analyse.owners import check
+from nsb.measure import owners
+from nsb.measure.native import Stage
+from nsb.measure.process import ALL_CORES, Process, free_port
+from nsb.measure.running import Running
+from nsb.records.owners import Owned
+
+SERVES = """
+import os, socket, sys, time
+door = socket.socket()
+door.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+door.bind(("127.0.0.1", int(sys.argv[1])))
+door.listen()
+kept = []
+what = sys.argv[2]
+if what == "calls":
+    kept.append(socket.create_connection(("127.0.0.1", int(sys.argv[3]))))
+if what == "forks twice":
+    if os.fork() == 0:
+        os.setsid()
+        if os.fork() == 0:
+            time.sleep(3600)
+        os._exit(0)
+    os.wait()
+print("serving", flush=True)
+while True:
+    kept.append(door.accept()[0])
+    print("accepted", flush=True)
+"""
+
+
+class Served:
+    """A service of one port, its stage, and how to look at it."""
+
+    def __init__(self, folder: Path, what: str = "", more: int = 0, cores: tuple[int, ...] = ALL_CORES) -> None:
+        self.port = free_port()
+        command = [sys.executable, "-c", SERVES, str(self.port), what, str(more)]
+        self.process = Process("a", command, folder / f"a-{self.port}.log")
+        self.until("serving")
+        database = SimpleNamespace(port=1, client_ports=lambda _: frozenset())
+        stage = SimpleNamespace(
+            runner="native", placement=SimpleNamespace(service=cores), database=database, upstream_url="http://127.0.0.1:2"
+        )
+        running = SimpleNamespace(process=self.process, port=self.port, pid=self.process.pid, contender=SimpleNamespace(id="a"))
+        self.look = owners.Look(cast(Stage, stage), cast(Running, running))
+
+    def until(self, word: str) -> None:
+        until = time.monotonic() + 60
+        while word not in self.process.last_words(50) and time.monotonic() < until:
+            time.sleep(0.01)
+        assert word in self.process.last_words(50)
+
+    def found(self, looks: int = 1) -> Owned:
+        for _ in range(looks):
+            self.look.take()
+        found = self.look.owned()
+        assert found is not None
+        return found
+
+
+@pytest.fixture
+def served(tmp_path: Path) -> Any:
+    began: list[Served] = []
+
+    def start(*arguments: Any, **more: Any) -> Served:
+        began.append(Served(tmp_path, *arguments, **more))
+        return began[-1]
+
+    yield start
+    for each in began:
+        each.process.end(0)
+
+
+Start = Callable[..., Served]
+
+
+def test_an_honest_service_owns_what_it_accepted(served: Start) -> None:
+    one = served()
+    with socket.create_connection(("127.0.0.1", one.port)):
+        one.until("accepted")
+        found = one.found(2)
+    assert (found.accepted, found.faults, found.unread, found.looks) == (1, [], [], 2)
+    assert check([found]).outcome == "ok"
+
+
+def test_a_port_that_somebody_else_serves_is_told(served: Start) -> None:
+    one, other = served(), served()
+    one.look.running.port = other.port  # type: ignore[misc]
+    with socket.create_connection(("127.0.0.1", other.port)):
+        other.until("accepted")
+        found = one.found()
+    name = f"{other.process.pid} (python"
+    assert found.faults[0].startswith(f"1 of 1 sockets that listen on its port belong to no process of the contender: {name}")
+    assert found.faults[1].startswith(f"1 of 1 connections of its clients belong to no process of the contender: {name}")
+    judged = check([found])
+    assert (judged.id, judged.outcome) == ("V9", "invalid")
+    assert judged.sentence.startswith("a: 1 of 1 sockets")
+
+
+def test_a_socket_that_is_held_by_somebody_else_too_is_told(served: Start) -> None:
+    """Inherited by a process outside of the tree: here by a child of the test itself, over a copy of the descriptor."""
+    one = served()
+    with socket.create_connection(("127.0.0.1", one.port)):
+        one.until("accepted")
+        shared = next(iter(owners.inodes(one.process.pid)))
+    assert owners._shared({shared}, {one.process.pid}) == {}
+    mine = socket.socket()
+    mine.bind(("127.0.0.1", 0))
+    mine.listen()
+    (inode,) = {each.inode for each in owners.sockets() if each.state == owners.LISTEN and each.port == mine.getsockname()[1]}
+    child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(3600)"], pass_fds=[mine.fileno()])
+    try:
+        assert owners._shared({inode}, {one.process.pid}) == {inode: child.pid}
+    finally:
+        child.kill()
+        child.wait()
+        mine.close()
+
+
+def test_a_connection_to_a_stranger_is_told(served: Start) -> None:
+    helper = served()
+    found = served("calls", helper.port).found()
+    assert found.faults == [f"1 connections to somebody who is neither its database nor the upstream (port {helper.port})"]
+
+
+def test_who_forks_twice_stays_in_the_tree_and_is_told_where_no_stop_reaches_it(served: Start) -> None:
+    one = served("forks twice")
+    found = one.found()
+    (fault,) = found.faults
+    assert fault.startswith("processes have left its process group, no stop reaches them: ")
+    left = int(fault.split(": ")[1].split(" ")[0])
+    assert left in one.process.tree()
+    one.process.end(0)
+    assert not Path(f"/proc/{left}").exists()
+
+
+@pytest.mark.skipif(len(ALL_CORES) < 2, reason="needs two cores")
+def test_threads_that_may_leave_their_core_are_told(served: Start) -> None:
+    found = served(cores=ALL_CORES[:1]).found()
+    everywhere = ", ".join(map(str, ALL_CORES))
+    assert found.faults == [f"1 threads may run on the cores {everywhere}, and not on {ALL_CORES[0]} alone"]
+
+
+def test_processes_that_come_later_are_told(served: Start) -> None:
+    one = served()
+    one.look.take()
+    one.look._tree = frozenset()  # as if the first look had seen none of them
+    assert one.found().faults[0].startswith("processes came after the first look, and their CPU is in no figure: ")
+
+
+def test_what_cannot_be_read_is_a_doubt_by_name(served: Start, monkeypatch: pytest.MonkeyPatch) -> None:
+    one = served()
+
+    def refuses(pid: int) -> set[int]:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(owners, "inodes", refuses)
+    judged = check([one.found()])
+    assert (judged.outcome, judged.sentence) == ("doubt", "a: nobody could read whose its sockets are (Permission denied)")
