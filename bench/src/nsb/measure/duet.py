@@ -88,15 +88,12 @@ def _measure(ground: Ground, scenario: FullCore, timing: Timing, own: Running, p
         for number, each in enumerate(both):
             generators.append(ground.drive(each, scenario, scenario.path, f"duet-{number}", duration_s))
         opens_s = time.time() + timing.settle_s
-        sleep_until(opens_s - owners.BEFORE_S)
-        for look in looks:
-            look.take()
         sleep_until(opens_s)
         first = _edge(ground, both, generators, computing)
         sleep_until(opens_s + timing.window_s)
         last = _edge(ground, both, generators, computing)
-        for look in looks:
-            look.take()
+        for look in looks:  # the generators go on for a moment
+            look.snap()
         loads = [generator.finish(each, duration_s + generator.END_S) for each in generators]
     finally:
         computing.rest()
