@@ -22,6 +22,8 @@ EVERY_S = 0.25
 BURST_S = 0.6
 """One burst of the warm-up of a cost row (s); the first reading's window is left out."""
 BURSTS = 8
+LOOK_S = 0.15
+"""How long before the window opens it is looked whose the sockets are: all connections are open by then, and it takes some 10 ms (s)."""
 STATS_S = 5.0
 """How long a service may take for /stats when the load is over (s)."""
 
@@ -88,12 +90,14 @@ def _measure(ground: Ground, scenario: FullCore, timing: Timing, own: Running, p
         for number, each in enumerate(both):
             generators.append(ground.drive(each, scenario, scenario.path, f"duet-{number}", duration_s))
         opens_s = time.time() + timing.settle_s
+        sleep_until(opens_s - LOOK_S)
+        for look in looks:
+            look.snap()
+        opens_s = max(opens_s, time.time())  # on a machine that others use it may have taken longer
         sleep_until(opens_s)
         first = _edge(ground, both, generators, computing)
         sleep_until(opens_s + timing.window_s)
         last = _edge(ground, both, generators, computing)
-        for look in looks:  # the generators go on for a moment
-            look.snap()
         loads = [generator.finish(each, duration_s + generator.END_S) for each in generators]
     finally:
         computing.rest()

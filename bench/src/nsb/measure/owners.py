@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from nsb.measure.native import Running, Stage
 
 BEFORE_S = 0.4
-"""How long before the window opens a cell under k6 is looked at: that takes some 10 ms."""
+"""How long before the window of a cell under k6 opens it is looked whose the sockets are: that takes some 10 ms (s)."""
 TABLES = (Path("/proc/net/tcp"), Path("/proc/net/tcp6"))
 ESTABLISHED, LISTEN = "01", "0A"
 """States of /proc/net/tcp (include/net/tcp_states.h)."""
