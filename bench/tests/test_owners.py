@@ -56,8 +56,8 @@ class Served:
         stage = SimpleNamespace(
             runner="native", placement=SimpleNamespace(service=cores), database=database, upstream_url="http://127.0.0.1:2"
         )
-        running = SimpleNamespace(process=self.process, port=self.port, pid=self.process.pid, contender=SimpleNamespace(id="a"))
-        self.look = owners.Look(cast(Stage, stage), cast(Running, running))
+        self.running = SimpleNamespace(process=self.process, port=self.port, pid=self.process.pid, contender=SimpleNamespace(id="a"))
+        self.stage = stage
 
     def until(self, word: str) -> None:
         until = time.monotonic() + 60
@@ -65,10 +65,13 @@ class Served:
             time.sleep(0.01)
         assert word in self.process.last_words(50)
 
-    def found(self, looks: int = 1) -> Owned:
-        for _ in range(looks):
-            self.look.take()
-        found = self.look.owned()
+    def look(self) -> owners.Look:
+        return owners.Look(cast(Stage, self.stage), cast(Running, self.running))
+
+    def found(self) -> Owned:
+        look = self.look()
+        look.snap()
+        found = look.owned()
         assert found is not None
         return found
 
@@ -93,20 +96,23 @@ def test_an_honest_service_owns_what_it_accepted(served: Start) -> None:
     one = served()
     with socket.create_connection(("127.0.0.1", one.port)):
         one.until("accepted")
-        found = one.found(2)
+        found = one.found()
     assert (found.accepted, found.faults, found.unread, found.looks) == (1, [], [], 2)
     assert check([found]).outcome == "ok"
 
 
 def test_a_port_that_somebody_else_serves_is_told(served: Start) -> None:
     one, other = served(), served()
-    one.look.running.port = other.port  # type: ignore[misc]
+    one.running.port = other.port
     with socket.create_connection(("127.0.0.1", other.port)):
         other.until("accepted")
         found = one.found()
-    name = f"{other.process.pid} (python"
-    assert found.faults[0].startswith(f"1 of 1 sockets that listen on its port belong to no process of the contender: {name}")
-    assert found.faults[1].startswith(f"1 of 1 connections of its clients belong to no process of the contender: {name}")
+    whose = f"1 of 1 sockets that listen on its port are held by somebody else too: {other.process.pid} (python"
+    assert found.faults[0].startswith(whose)
+    assert found.faults[1:] == [
+        "1 of 1 sockets that listen on its port belong to no process of the contender",
+        "1 of 1 connections of its clients belong to no process of the contender",
+    ]
     judged = check([found])
     assert (judged.id, judged.outcome) == ("V9", "invalid")
     assert judged.sentence.startswith("a: 1 of 1 sockets")
@@ -122,7 +128,9 @@ def test_a_socket_that_is_held_by_somebody_else_too_is_told(served: Start) -> No
     mine = socket.socket()
     mine.bind(("127.0.0.1", 0))
     mine.listen()
-    (inode,) = {each.inode for each in owners.sockets() if each.state == owners.LISTEN and each.port == mine.getsockname()[1]}
+    (inode,) = {
+        each.inode for each in owners.sockets(owners.tables()) if each.state == owners.LISTEN and each.port == mine.getsockname()[1]
+    }
     child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(3600)"], pass_fds=[mine.fileno()])
     try:
         assert owners._shared({inode}, {one.process.pid}) == {inode: child.pid}
@@ -158,9 +166,15 @@ def test_threads_that_may_leave_their_core_are_told(served: Start) -> None:
 
 def test_processes_that_come_later_are_told(served: Start) -> None:
     one = served()
-    one.look.take()
-    one.look._tree = frozenset()  # as if the first look had seen none of them
-    assert one.found().faults[0].startswith("processes came after the first look, and their CPU is in no figure: ")
+    look = one.look()
+    look._tree = ()  # as if the first look had seen none of them
+    found = look.owned()
+    assert found is not None
+    assert found.faults == [f"processes came under load, and their CPU is in no figure: {one.process.pid} ({name_of(one.process.pid)})"]
+
+
+def name_of(pid: int) -> str:
+    return Path(f"/proc/{pid}/comm").read_text().strip()
 
 
 def test_what_cannot_be_read_is_a_doubt_by_name(served: Start, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -171,4 +185,5 @@ def test_what_cannot_be_read_is_a_doubt_by_name(served: Start, monkeypatch: pyte
 
     monkeypatch.setattr(owners, "inodes", refuses)
     judged = check([one.found()])
-    assert (judged.outcome, judged.sentence) == ("doubt", "a: nobody could read whose its sockets are (Permission denied)")
+    assert judged.outcome == "doubt"
+    assert judged.sentence.startswith("a: nobody could read whose its sockets are (Permission denied); a: no connection of its clients")

@@ -78,7 +78,7 @@ def observation(record: Record) -> Observation:
 
 
 def _caused(seen: Observed, length_s: float) -> tuple[Check, ...]:
-    whose = [] if seen.owned is None else [owners.check([seen.owned])]
+    whose = [] if seen.owned is None else [owners.check([seen.owned], connected=not seen.offered.ends)]
     if seen.effects is None or seen.load is None:
         return tuple(whose)
     in_database = seen.load.requests / length_s * seen.offered.hold_s

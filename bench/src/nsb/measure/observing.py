@@ -151,7 +151,7 @@ class Observer:
         times = [(opens_s + at_s, users) for at_s, users in slot.scenario.reading_times(timing)]
         ladder = Ladder(reader, meter, times, slot.scenario.holding, opens_s, jvm)
         sleep_until(opens_s - owners.BEFORE_S)
-        look.take()
+        look.snap()
         before_switches = meter.switches_until(opens_s)
         sleep_until(opens_s)
         first = meter.open()
@@ -176,7 +176,6 @@ class Observer:
         footprints.append(meter.service_footprint())
         if timing.ends:  # nothing comes any more
             after_switches = meter.switches_until(last.at_s)
-        look.take()
         executed = None
         if before_counters is not None and after_counters is not None:
             # Questions count one per statement, prepared or text, and none for a prepare or a ping, on MySQL and MariaDB alike.

@@ -11,7 +11,7 @@ import contextlib
 import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,8 +21,9 @@ if TYPE_CHECKING:
     from nsb.measure.native import Stage
     from nsb.measure.running import Running
 
-BEFORE_S = 0.15
-"""How long before the window opens the first look begins: it takes some 30 ms."""
+BEFORE_S = 0.4
+"""How long before the window of a cell under k6 opens it is looked whose the sockets are: that takes some 10 ms (s)."""
+TABLES = (Path("/proc/net/tcp"), Path("/proc/net/tcp6"))
 ESTABLISHED, LISTEN = "01", "0A"
 """States of /proc/net/tcp (include/net/tcp_states.h)."""
 QUOTED = 3
@@ -41,108 +42,146 @@ class Socket:
     """0: not accepted yet, or closed by its process."""
 
 
-def sockets(tables: Iterable[Path] = (Path("/proc/net/tcp"), Path("/proc/net/tcp6"))) -> list[Socket]:
-    """TCP sockets of this network namespace. Raises OSError."""
+def tables() -> list[str]:
+    """The TCP sockets of this network namespace, as the kernel writes them. Raises OSError."""
     found = []
-    for table in tables:
+    for table in TABLES:
         with contextlib.suppress(FileNotFoundError):  # a kernel without IPv6
-            for line in table.read_text(encoding="ascii").splitlines()[1:]:
-                local, remote, state, inode = (line.split()[at] for at in (1, 2, 3, 9))
-                found.append(Socket(int(local.rpartition(":")[2], 16), int(remote.rpartition(":")[2], 16), state, int(inode)))
+            found.append(table.read_text(encoding="ascii"))
     return found
+
+
+def sockets(texts: Iterable[str]) -> list[Socket]:
+    found = []
+    for text in texts:
+        for line in text.splitlines()[1:]:
+            local, remote, state, inode = (line.split()[at] for at in (1, 2, 3, 9))
+            found.append(Socket(int(local.rpartition(":")[2], 16), int(remote.rpartition(":")[2], 16), state, int(inode)))
+    return found
+
+
+@dataclass(frozen=True)
+class _Snap:
+    """What has to be read at one moment under load; all else can wait."""
+
+    before: list[str]
+    held: dict[int, set[int]]
+    after: list[str]
+
+    @classmethod
+    def of(cls, tree: Iterable[int]) -> _Snap:
+        """Raises OSError."""
+        return cls(tables(), {pid: inodes(pid) for pid in tree}, tables())
+
+    def sockets(self) -> list[Socket]:
+        """Those that were there all the time: a load that ends closes its connections at any moment."""
+        still = {each.inode for each in sockets(self.after)}
+        return [each for each in sockets(self.before) if each.inode in still]
+
+    def own(self) -> set[int]:
+        return set[int]().union(*self.held.values())
 
 
 def inodes(pid: int) -> set[int]:
     """The sockets that a process holds. Raises PermissionError; a process that has ended holds none."""
     found = set()
     with contextlib.suppress(FileNotFoundError, ProcessLookupError):
-        for file in Path(f"/proc/{pid}/fd").iterdir():
-            with contextlib.suppress(FileNotFoundError, ProcessLookupError):
-                target = str(file.readlink())
-                if target.startswith("socket:["):
-                    found.add(int(target[8:-1]))
+        folder = os.open(f"/proc/{pid}/fd", os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            with os.scandir(folder) as files:
+                for file in files:
+                    with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+                        target = os.readlink(file.name, dir_fd=folder)
+                        if target.startswith("socket:["):
+                            found.add(int(target[8:-1]))
+        finally:
+            os.close(folder)
     return found
 
 
-@dataclass
 class Look:
-    """All looks at one contender."""
+    """All looks at one contender: idle before the load, once under it, and after it."""
 
-    stage: Stage
-    running: Running
-    _looks: int = 0
-    _accepted: int = 0
-    _pool: int = 0
-    _tree: frozenset[int] = frozenset()
-    _faults: dict[str, None] = field(default_factory=dict)
-    _unread: dict[str, None] = field(default_factory=dict)
+    def __init__(self, stage: Stage, running: Running) -> None:
+        """The first look, which takes the most time; before anything is driven. Raises DatabaseError."""
+        self._stage, self._running = stage, running
+        self._accepted = self._pool = self._looks = 0
+        self._faults: dict[str, None] = {}
+        self._unread: dict[str, None] = {}
+        self._snaps: list[_Snap] = []
+        self._tree: tuple[int, ...] = ()
+        if stage.runner == "native":  # of containers the control group says whose CPU it is
+            self._tree = tuple(running.process.tree())
+            self.snap()
+            self._placed(self._tree)
+            self._outside()
 
-    def take(self) -> None:
-        """Only natively: of containers the control group says whose CPU it is. Raises DatabaseError."""
-        if self.stage.runner != "native":
+    def snap(self) -> None:
+        """Under load: some milliseconds, judged later."""
+        if self._stage.runner != "native":
             return
-        tree = self.running.process.tree()
-        for fault in self._found(tree):
-            self._faults[fault] = None
-        self._tree, self._looks = frozenset(tree), self._looks + 1
+        try:
+            self._snaps.append(_Snap.of(self._tree))
+        except OSError as error:
+            self._unread[f"whose its sockets are ({error.strerror})"] = None
 
     def owned(self) -> Owned | None:
-        """None where nobody looked."""
-        if not self._looks:
+        """Once the load is over; None where nobody looked. Raises DatabaseError."""
+        if self._stage.runner != "native":
             return None
-        name = self.running.contender.id
+        tree = self._running.process.tree()
+        came = sorted(set(tree) - set(self._tree))
+        if came:
+            self._fault(f"processes came under load, and their CPU is in no figure: {_processes(came)}")
+        self._placed(tree)
+        ports = self._stage.database.client_ports(self._running.contender.id)
+        for each in self._snaps:
+            self._judge(each, ports)
         return Owned(
-            contender=name,
-            looks=self._looks,
+            contender=self._running.contender.id,
+            looks=len(self._snaps),
             accepted=self._accepted,
             pool=self._pool,
             faults=list(self._faults),
             unread=list(self._unread),
         )
 
-    def _found(self, tree: Sequence[int]) -> Iterator[str]:
-        came = sorted(set(tree) - self._tree) if self._looks else []
-        if came:
-            yield f"processes came after the first look, and their CPU is in no figure: {_processes(came)}"
-        yield from _elsewhere(tree, self.running.pid, set(self.stage.placement.service))
-        try:
-            table = sockets()
-            held = {pid: inodes(pid) for pid in tree}
-            still = {each.inode for each in sockets()}  # a load that ends closes its connections at any moment
-        except OSError as error:
-            self._unread[f"whose its sockets are ({error.strerror})"] = None
-            return
-        own = set[int]().union(*held.values())
-        yield from self._sockets([each for each in table if each.inode in still], own, set(tree))
+    def _fault(self, sentence: str) -> None:
+        self._faults[sentence] = None
 
-    def _sockets(self, table: Sequence[Socket], own: set[int], tree: set[int]) -> Iterator[str]:
-        server, database, upstream = self.running.port, self.stage.database.port, int(self.stage.upstream_url.rpartition(":")[2])
+    def _placed(self, tree: Sequence[int]) -> None:
+        for sentence in _elsewhere(tree, self._running.pid, set(self._stage.placement.service)):
+            self._fault(sentence)
+
+    def _outside(self) -> None:
+        """Whether somebody else holds what it listens on. Raises nothing: what cannot be read was told by the snap."""
+        for snap in self._snaps:
+            listens = {each.inode for each in snap.sockets() if each.state == LISTEN and each.port == self._running.port}
+            shared = _shared(listens, set(self._tree))
+            if shared:
+                whose = _processes(sorted(set(shared.values())))
+                self._fault(f"{len(shared)} of {len(listens)} sockets that listen on its port are held by somebody else too: {whose}")
+
+    def _judge(self, snap: _Snap, ports: frozenset[int]) -> None:
+        server, database = self._running.port, self._stage.database.port
+        upstream = int(self._stage.upstream_url.rpartition(":")[2])
+        table, own = snap.sockets(), snap.own()
+        live = [each for each in table if each.state == ESTABLISHED and each.inode]
         listens = {each.inode for each in table if each.state == LISTEN and each.port == server}
-        accepted = {each.inode for each in table if each.state == ESTABLISHED and each.port == server} - {0}
-        ports = self.stage.database.client_ports(self.running.contender.id)
-        pool = {each.inode for each in table if each.state == ESTABLISHED and each.peer == database and each.port in ports} - {0}
+        accepted = {each.inode for each in live if each.port == server}
+        pool = {each.inode for each in live if each.peer == database and each.port in ports}
         self._accepted, self._pool = max(self._accepted, len(accepted)), max(self._pool, len(pool))
-        shared = _shared(listens | accepted | pool, tree)
         for what, seen in (
             ("sockets that listen on its port", listens),
             ("connections of its clients", accepted),
             ("its database connections", pool),
         ):
-            theirs = seen - own
-            if theirs:
-                yield f"{len(theirs)} of {len(seen)} {what} belong to no process of the contender{_whose(theirs, shared)}"
-            also = {inode for inode in seen & own if inode in shared}
-            if also:
-                yield f"{len(also)} of {len(seen)} {what} are held by a process of somebody else too{_whose(also, shared)}"
-        known = {database, upstream}
-        others = Counter(
-            each.peer
-            for each in table
-            if each.state == ESTABLISHED and each.inode in own and each.port != server and each.peer not in known
-        )
+            if seen - own:
+                self._fault(f"{len(seen - own)} of {len(seen)} {what} belong to no process of the contender")
+        others = Counter(each.peer for each in live if each.inode in own and each.port != server and each.peer not in (database, upstream))
         if others:
             told = ", ".join(str(port) for port in sorted(others)[:QUOTED])
-            yield f"{others.total()} connections to somebody who is neither its database nor the upstream (port {told})"
+            self._fault(f"{others.total()} connections to somebody who is neither its database nor the upstream (port {told})")
 
 
 def _elsewhere(tree: Sequence[int], main: int, cores: set[int]) -> Iterator[str]:
@@ -173,11 +212,6 @@ def _shared(wanted: set[int], tree: set[int]) -> dict[int, int]:
             with contextlib.suppress(OSError):
                 found |= dict.fromkeys(inodes(pid) & wanted, pid)
     return found
-
-
-def _whose(theirs: set[int], shared: dict[int, int]) -> str:
-    pids = sorted({shared[inode] for inode in theirs if inode in shared})
-    return f": {_processes(pids)}" if pids else ""
 
 
 def _processes(pids: Sequence[int]) -> str:
