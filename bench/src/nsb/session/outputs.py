@@ -14,16 +14,18 @@ from typing import Any
 from nsb.analyse import articles, controls
 from nsb.analyse import claims as judge
 from nsb.analyse import table as tables
+from nsb.analyse.digest import Digest, digest
 from nsb.analyse.dominance import dominance
 from nsb.measure import archive
 from nsb.measure.journal import JournalError, read_starts_of, write_whole
 from nsb.measure.process import run as run_program
 from nsb.records.sources import Code, read_code
 from nsb.registry.claims import Claims, Judgement
+from nsb.registry.digest import DigestPlan
 from nsb.registry.model import Cell, to_json
 from nsb.render import articles as pages_of_articles
 from nsb.render import claims as verdicts
-from nsb.render import csv, markdown
+from nsb.render import csv, markdown, picture
 from nsb.render.controls import sentences
 from nsb.render.markdown import Reproduced
 from nsb.render.messages import LANGUAGES
@@ -147,6 +149,30 @@ def reproduced(runs: Sequence[CommittedRun], claims: Claims) -> list[Reproduced]
     """Each article whose own load one of the runs repeats, and the folders of those runs, in the order of the runs."""
     found = [Reproduced(each, [run.folder for run in runs if letter in run.repeated]) for letter, each in claims.articles.items()]
     return [each for each in found if each.folders]
+
+
+def digest_of_run(folder: Path, run: dict[str, Any], cells: Sequence[Cell], wanted: DigestPlan) -> Digest:
+    """Raises JournalError."""
+    starts = read_starts_of(folder)
+    return digest(wanted, tables.make(run, cells, starts), run, cells, starts, dominance(run, cells, starts, read_code_of(folder)))
+
+
+def front_pages(root: Path, newest: Path, claims: Claims, wanted: DigestPlan) -> dict[Path, str]:
+    """What a visitor sees first, from the newest standard run and the committed runs of the articles: the READMEs with their blocks, the
+    pictures, and docs/verdicts.md in both languages. Path → text. Raises JournalError and Altered."""
+    run, cells = read_run(newest)
+    found = digest_of_run(newest, run, cells, wanted)
+    committed = committed_articles(root, claims)
+    judgement = judge.judged(run, cells, read_starts_of(newest), read_code_of(newest), claims)
+    judged = [(newest.relative_to(root).as_posix(), judgement), *((each.folder, each.judgement) for each in committed)]
+    pages: dict[Path, str] = {}
+    for name, language in markdown.READMES.items():
+        block = markdown.readme_block(found, run, judged, language)
+        pages[root / name] = markdown.with_block((root / name).read_text(encoding="utf-8"), block)
+        pages[root / "docs" / markdown.VERDICTS[language]] = markdown.verdicts_page(run, judged, reproduced(committed, claims), language)
+        for theme in picture.THEMES:
+            pages[root / "docs" / picture.name(language, theme)] = picture.svg(found, language, theme)
+    return pages
 
 
 def tidy(root: Path, newest: Path, readmes: Sequence[str], claims: Claims) -> None:
