@@ -11,7 +11,7 @@ shown worse than the leader. *unknown*: fewer than five rounds, a bound, or a cl
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from typing import Any, Literal
 
 from pydantic import Field
@@ -40,6 +40,8 @@ class Factor(Frozen):
     low: float
     high: float
     unit: Literal["ratio", "ms"]
+    tied: bool
+    """Whether the two could be compared and neither was shown to be better."""
 
 
 class Place(Frozen):
@@ -135,15 +137,19 @@ def _row(
         return None
     leader = _leader(places, better)
     criterion = _criterion(dominance, chosen.id, metric)
-    marks = {place.contender: _mark(place, places, leader, dominance, criterion) for place in places}
-    factors = _factors(chosen.id, metric, places, run, cells, starts)
+    found = marks(dominance, criterion, leader, [place.contender for place in places if place.value is not None])
+    ties = dominance.ties(criterion.id) if criterion is not None else set()
+    factors = _factors(chosen.id, metric, places, ties, run, cells, starts)
     return Row(
         chosen=chosen,
         unit="s" if chosen.id == READY else METRIC_UNITS[metric],  # type: ignore[index]
         better=better,
         interval=interval,
         leader=leader,
-        places=[place.model_copy(update={"mark": marks[place.contender], "factors": factors.get(place.contender, {})}) for place in places],
+        places=[
+            place.model_copy(update={"mark": found.get(place.contender, "unknown"), "factors": factors.get(place.contender, {})})
+            for place in places
+        ],
     )
 
 
@@ -188,15 +194,14 @@ def _criterion(dominance: Dominance, row: str, metric: str) -> Criterion | None:
     return next((each for each in dominance.criteria if each.scenario == row and each.metric == metric), None)
 
 
-def _mark(place: Place, places: Sequence[Place], leader: str | None, dominance: Dominance, criterion: Criterion | None) -> Mark:
-    if leader is None or criterion is None or place.value is None:
-        return "unknown"
-    if place.contender != leader:
-        return _beside(leader, place.contender, dominance, criterion)
-    others = [_beside(leader, each.contender, dominance, criterion) for each in places if each.contender != leader]
-    if others and all(mark == "worse" for mark in others):
-        return "best"
-    return "tied" if "tied" in others else "unknown"
+def marks(dominance: Dominance, criterion: Criterion | None, leader: str | None, names: Sequence[str]) -> dict[str, Mark]:
+    """The mark of each contender that has a value; the leader is the one with the best."""
+    if criterion is None or leader is None:
+        return dict.fromkeys(names, "unknown")
+    found: dict[str, Mark] = {name: _beside(leader, name, dominance, criterion) for name in names if name != leader}
+    if found and all(mark == "worse" for mark in found.values()):
+        return {**found, leader: "best"}
+    return {**found, leader: "tied" if "tied" in found.values() else "unknown"}
 
 
 def _beside(leader: str, name: str, dominance: Dominance, criterion: Criterion) -> Mark:
@@ -210,7 +215,13 @@ def _beside(leader: str, name: str, dominance: Dominance, criterion: Criterion) 
 
 
 def _factors(
-    row: str, metric: str, places: Sequence[Place], run: Mapping[str, Any], cells: Sequence[Cell], starts: Sequence[Start]
+    row: str,
+    metric: str,
+    places: Sequence[Place],
+    ties: Set[tuple[str, str]],
+    run: Mapping[str, Any],
+    cells: Sequence[Cell],
+    starts: Sequence[Start],
 ) -> dict[str, dict[str, Factor]]:
     """Contender → baseline → factor; none without two common rounds, nor of a figure that is a bound or hardly known."""
     names = [place.contender for place in places if _steady(place)]
@@ -230,7 +241,7 @@ def _factors(
             if len(x) > 1:
                 around = contrast(x).interval(0.95)
                 value, low, high = (judge.shown(each, unit) for each in (sum(x) / len(x), around.low, around.high))
-                factors[name][baseline] = Factor(value=value, low=low, high=high, unit=unit)
+                factors[name][baseline] = Factor(value=value, low=low, high=high, unit=unit, tied=(name, baseline) in ties)
     return factors
 
 

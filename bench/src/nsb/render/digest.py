@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from nsb.analyse.digest import Digest, Factor, Finding, Place, Row
 from nsb.render import messages
 from nsb.render.messages import Language, own, text
-from nsb.render.words import CLOCK_MS, number, signed
+from nsb.render.words import CLOCK_MS, number
 
 TOLD = 0.05
 """A half-width up to this share is not printed beside its value: the legend says so once."""
@@ -19,11 +19,11 @@ def value(row: Row, place: Place, language: Language) -> str:
     """`29.1`; `≤3.2` for an upper bound; `480/s` for a rate that was not sustained; a word where there is no figure."""
     if place.value is None:
         return "" if place.word == "not asked" else own(messages.word("status", place.word or "missing"), language)
-    shown = f"{place.value:.0f}" if _by_clock(row) and not place.reached else number(place.value)
+    shown = f"{place.value:.0f}" if by_clock(row) and not place.reached else number(place.value)
     return f"{'≤' if place.bound else ''}{shown}{'/s' if place.reached else ''}"
 
 
-def _by_clock(row: Row) -> bool:
+def by_clock(row: Row) -> bool:
     """Latency, which the clock of whole milliseconds tells."""
     return row.unit.endswith(" ms")
 
@@ -33,7 +33,7 @@ def width(row: Row, place: Place) -> str:
     if place.value is None or place.low is None or place.high is None or place.bound:
         return ""
     widest = max(place.high - place.value, place.value - place.low)
-    if _by_clock(row) and not place.reached:
+    if by_clock(row) and not place.reached:
         return f"±{widest:.0f} ms" if round(widest) > CLOCK_MS else ""
     return f"±{widest / place.value:.0%}" if widest > TOLD * place.value else ""
 
@@ -50,7 +50,8 @@ def factor(found: Factor | None) -> str:
 def bounds(found: Factor) -> str:
     """`1.31–1.41`; in ms no finer than the clock."""
     if found.unit == "ms":
-        return f"{signed(round(min(found.low, found.value - 1)))} … {signed(round(max(found.high, found.value + 1)))} ms"
+        low, high = min(found.low, found.value - CLOCK_MS), max(found.high, found.value + CLOCK_MS)
+        return f"{low:.0f} … {high:.0f} ms".replace("-", "−")
     return f"{number(found.low)}–{number(found.high)}"
 
 
@@ -106,7 +107,7 @@ def _with_interval(row: Row, place: Place, language: Language) -> str:
     assert place.high is not None
     if place.bound:
         return f"≤ {messages.amount(number(place.high), row.unit, language)}"
-    shown, low, high = (f"{each:.0f}" if _by_clock(row) else number(each) for each in (place.value, place.low, place.high))
+    shown, low, high = (f"{each:.0f}" if by_clock(row) else number(each) for each in (place.value, place.low, place.high))
     return text("digest.interval", language, value=_amount(row, shown, language), low=low, high=high)
 
 
@@ -115,7 +116,7 @@ def _hull(row: Row, places: Sequence[Place], language: Language) -> str:
     if len(places) == 1:
         return _with_interval(row, places[0], language)
     low, high = min(place.low or 0.0 for place in places), max(place.high or 0.0 for place in places)
-    shown = (f"{max(0, round(low - 0.5)):.0f}", f"{round(high + 0.5):.0f}") if _by_clock(row) else (number(low), number(high))
+    shown = (f"{max(0, round(low - 0.5)):.0f}", f"{round(high + 0.5):.0f}") if by_clock(row) else (number(low), number(high))
     return _amount(row, shown[0] if shown[0] == shown[1] else text("digest.to", language, low=shown[0], high=shown[1]), language)
 
 
@@ -141,7 +142,7 @@ def table(found: Digest, language: Language) -> str:
 
 def _cell(row: Row, place: Place, language: Language) -> str:
     beside = factor(place.factors.get(row.leader or ""))
-    if place.contender == row.leader and not _by_clock(row):
+    if place.contender == row.leader and not by_clock(row):
         beside = "1×"
     first = {
         "best": f"**{beside}**" if beside else "**best**",
@@ -155,10 +156,10 @@ def _cell(row: Row, place: Place, language: Language) -> str:
     return f"{above}<br><sub>{below}</sub>" if above else below
 
 
-def notes(found: Digest, language: Language) -> list[str]:
-    """What the marks of this table mean, what its failures are, and in which rows nobody differs."""
+def notes(found: Digest, language: Language, best: str = "digest.legend.best") -> list[str]:
+    """What the marks of this table mean, what its failures are, and in which rows nobody differs. `best`: how the best one is marked."""
     shown = [row for row in found.rows if not row.alike]
-    lines = [text("digest.legend", language)]
+    lines = [text("digest.legend", language, best=text(best, language))]
     if any(place.mark == "unknown" and place.value is not None for row in shown for place in row.places):
         lines.append(text("digest.legend.unknown", language))
     failed = [row for row in shown if any(place.fails for place in row.places) and row.chosen.fails is not None]

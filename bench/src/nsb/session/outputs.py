@@ -71,14 +71,14 @@ def _articles(folder: Path, run: dict[str, Any], cells: Sequence[Cell], claims: 
             write_whole(folder / "articles" / f"{letter}.{language}.md", of_runner(whole, run))
 
 
-def blog(folder: Path, run: dict[str, Any], cells: Sequence[Cell], claims: Claims) -> None:
-    """blog.en.md, blog.ko.md and the charts that they show. Raises JournalError."""
-    _drawn(folder, run, cells, claims, page=False)
+def blog(folder: Path, run: dict[str, Any], cells: Sequence[Cell], claims: Claims, wanted: DigestPlan, base: str = "") -> None:
+    """blog.en.md, blog.ko.md and the charts. `base`: what stands before each path in them. Raises JournalError."""
+    _drawn(folder, run, cells, claims, wanted, page=False, base=base)
 
 
-def pages(folder: Path, run: dict[str, Any], cells: Sequence[Cell], claims: Claims) -> None:
+def pages(folder: Path, run: dict[str, Any], cells: Sequence[Cell], claims: Claims, wanted: DigestPlan) -> None:
     """The same and report.html. Raises JournalError."""
-    _drawn(folder, run, cells, claims, page=True)
+    _drawn(folder, run, cells, claims, wanted, page=True)
 
 
 def drawn_apart(folder: Path) -> str | None:
@@ -95,7 +95,9 @@ def without_picture(folder: Path) -> int:
     return sum(not file.with_suffix(".png").exists() for file in (folder / "charts").glob("*.svg"))
 
 
-def _drawn(folder: Path, run: dict[str, Any], cells: Sequence[Cell], claims: Claims, page: bool) -> None:
+def _drawn(
+    folder: Path, run: dict[str, Any], cells: Sequence[Cell], claims: Claims, wanted: DigestPlan, page: bool, base: str = ""
+) -> None:
     from nsb.render import blog as posts  # drawing takes some seconds to import, which no other verb should wait for
     from nsb.render import charts, html
 
@@ -103,23 +105,25 @@ def _drawn(folder: Path, run: dict[str, Any], cells: Sequence[Cell], claims: Cla
     table = tables.make(run, cells, starts)
     judgement = judge.judged(run, cells, starts, code, claims)
     matrix = dominance(run, cells, starts, code)
+    found = digest(wanted, table, run, cells, starts, matrix)
     drawn = charts.charts(table, run, cells, starts, articles.repeated(run, cells, claims))
     (folder / "charts").mkdir(exist_ok=True)
-    for chart in drawn:
-        for language in LANGUAGES:
-            vectors = of_runner(charts.svg(chart, language), run)
-            write_whole(folder / "charts" / f"{chart.id}.{language}.svg", vectors)
-            picture, file = charts.png(vectors, language), folder / "charts" / f"{chart.id}.{language}.png"
-            if picture is None:
+    for language in LANGUAGES:
+        vectors = {posts.PICTURE: picture.svg(found, language, "light"), **{chart.id: charts.svg(chart, language) for chart in drawn}}
+        for name, vector in vectors.items():
+            shown = of_runner(vector, run)
+            write_whole(folder / "charts" / f"{name}.{language}.svg", shown)
+            pixels, file = charts.png(shown, language), folder / "charts" / f"{name}.{language}.png"
+            if pixels is None:
                 file.unlink(missing_ok=True)
             else:
-                write_whole(file, picture)
-    for language in LANGUAGES:
-        post = posts.post(language, table, run, judgement, matrix, code, drawn, claims.articles)
+                write_whole(file, pixels)
+        kind = "png" if charts.has_letters(language) else "svg"  # many platforms show no SVG
+        post = posts.post(language, table, run, judgement, matrix, found, drawn, claims.articles, base, kind)
         write_whole(folder / f"blog.{language}.md", of_runner(post, run))
     if page:
         whole = html.page(
-            table, run, cells, starts, judgement, matrix, code, drawn, charts.bundle(), claims.articles, archive.packed(folder)
+            table, run, cells, starts, judgement, matrix, code, drawn, charts.bundle(), found, claims.articles, archive.packed(folder)
         )
         write_whole(folder / "report.html", of_runner(whole, run))
 

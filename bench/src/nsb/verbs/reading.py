@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -76,14 +77,16 @@ def raw(run: Path, member: str | None) -> None:
         sys.stdout.buffer.write(archive.member(run, member))
 
 
-def blog_data(run: Path) -> None:
-    """The blog data alone."""
+def blog_data(run: Path, base: str) -> None:
+    """The blog post alone. Raises ConfigurationError."""
+    if base and not re.fullmatch(r"https?://\S+/", base):
+        raise ConfigurationError([f"--base: {base!r} is no address of a folder: it begins with https:// and ends with /"])
     run = found_run(run)
-    blog(run, *read_run(run), claims_of())
+    blog(run, *read_run(run), claims_of(), digest_of(), base)
     console.print(f"{run}/blog.en.md, blog.ko.md, charts/", markup=False)
     _tell_without_picture(run)
 
 
 def draw(run: Path) -> None:
     """What `report` and a run's end draw in a process of its own."""
-    pages(run, *read_run(run), claims_of())
+    pages(run, *read_run(run), claims_of(), digest_of())
