@@ -51,7 +51,7 @@ report *arguments:
 claims *arguments:
     @bench/nsb claims "$@"
 
-# The data of a blog post in English and Korean, with its charts
+# A blog post in English and Korean, with its charts; published elsewhere: --base https://…/
 [group('read')]
 blog *arguments:
     @bench/nsb blog "$@"

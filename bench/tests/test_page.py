@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import gzip
 import hashlib
 import json
 import re
@@ -19,6 +20,7 @@ from playwright.sync_api import Browser, ConsoleMessage, Page, sync_playwright
 
 from nsb.analyse import table as tables
 from nsb.analyse.articles import Figure
+from nsb.analyse.digest import digest
 from nsb.analyse.dominance import dominance
 from nsb.records.judged import Cell, Half, Latency, Role, Status
 from nsb.records.sources import Code, Size
@@ -38,6 +40,7 @@ from nsb.registry.claims import (
     Said,
     Scope,
 )
+from nsb.registry.digest import DigestPlan
 from nsb.registry.terms import METRIC_UNITS, Limit
 from nsb.render import charts, html, html_data, html_words, messages
 from nsb.render.html_strips import Scale
@@ -148,18 +151,39 @@ THEIRS = Reported(
 FIGURE = Figure(claim="A1", theirs=THEIRS, value=8600.0, low=8500.0, high=8700.0, bound=False, rounds=6, limit="cpu", doubts=0)
 
 
+PLAN = DigestPlan.model_validate(
+    {
+        "row": [{"id": "cost", "en": "a request", "ko": "요청"}, {"id": "most", "en": "capacity", "ko": "처리량"}],
+        "finding": [{"row": "cost", "kind": "least", "en": "**Cost** {best} {factor}", "ko": "**비용** {best}"}],
+    }
+)  # fmt: skip
+
+
+def unzipped(packed: str) -> str:
+    return gzip.decompress(base64.b64decode(packed)).decode()
+
+
+def data_of(page: str) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(unzipped(Parsed(page).scripts[0]))
+    return found
+
+
 def made(bundle: str = STUB) -> str:
     found, begun = cells(), starts()
     table = tables.make(RUN, found, begun)
     drawn = charts.charts(table, RUN, found, begun, {"A": [FIGURE]})
     articles = {"A": Article(id="A", title=said("A talk"), setup=said("Four cores"))}
-    return html.page(table, RUN, found, begun, judgement(), dominance(RUN, found, begun, CODE), CODE, drawn, bundle, articles)
+    matrix = dominance(RUN, found, begun, CODE)
+    short = digest(PLAN, table, RUN, found, begun, matrix)
+    return html.page(table, RUN, found, begun, judgement(), matrix, CODE, drawn, bundle, short, articles)
 
 
-def sparse(run: dict[str, Any], found: list[Cell]) -> str:
+def sparse(run: dict[str, Any], found: list[Cell], **more: Any) -> str:
     """No starts, no code, nothing claimed."""
     table = tables.make(run, found)
-    return html.page(table, run, found, [], Judgement(scope=scope(), claims=[]), dominance(run, found, [], None), None, [], STUB)
+    matrix = dominance(run, found, [], None)
+    short = digest(PLAN, table, run, found, [], matrix)
+    return html.page(table, run, found, [], Judgement(scope=scope(), claims=[]), matrix, None, [], STUB, short, **more)
 
 
 @pytest.fixture(scope="module")
@@ -196,11 +220,11 @@ class Parsed(HTMLParser):
 
 def test_context_switches_are_a_table_where_the_rate_is_the_same_for_all_and_absent_where_nobody_counted_them(text: str) -> None:
     heading, found = messages.text("heading.switches", "en"), text[text.index("<main") :]
-    assert found.count(f"{heading}</span>") >= 1
-    part = found[found.index(f"{heading}</span>") :]
+    assert found.count(f"{heading}</i>") >= 1
+    part = found[found.index(f"{heading}</i>") :]
     assert re.findall(r'<tr><th scope="row">([a-z-]+)</th>', part[: part.index("</table>")]) == ["cost"]
     uncounted = [one.model_copy(update={"switches_per_request": None}) for one in cells()]
-    assert f"{heading}</span>" not in sparse(RUN, uncounted)
+    assert f"{heading}</i>" not in sparse(RUN, uncounted)
 
 
 # --- words -------------------------------------------------------------------------------------------------------------------------
@@ -270,7 +294,7 @@ def test_what_data_say_is_text_and_nothing_else(text: str) -> None:
     assert len(parsed.scripts) == 3
     assert not [tag for tag, has in parsed.elements if tag in ("img", "iframe", "object") or any(name.startswith("on") for name in has)]
     assert "&lt;b&gt;no tool&lt;/b&gt;" in text
-    assert EVIL in json.loads(parsed.scripts[0])["sentences"]
+    assert EVIL in data_of(text)["sentences"]
 
 
 def test_nothing_is_fetched_and_only_its_own_scripts_run(text: str) -> None:
@@ -280,7 +304,7 @@ def test_nothing_is_fetched_and_only_its_own_scripts_run(text: str) -> None:
     policy = next(a["content"] or "" for tag, a in parsed.elements if a.get("http-equiv") == "Content-Security-Policy")
     assert policy.startswith("default-src 'none'; ")
     assert "unsafe" not in policy.split("script-src")[1].split(";")[0]
-    for script in parsed.scripts[1:]:
+    for script in (unzipped(parsed.scripts[1]), parsed.scripts[2]):
         assert f"'sha256-{base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()}'" in policy
 
 
@@ -288,7 +312,7 @@ def test_a_bundle_that_names_the_end_of_a_script_stays_whole() -> None:
     bundle = "const end = '</script>', open = '<!-- <script>';\r\n"
     parsed = Parsed(made(bundle))
     assert len(parsed.scripts) == 3
-    assert parsed.scripts[1] == "const end = '<\\/script>', open = '<\\!-- <script>';\n"
+    assert unzipped(parsed.scripts[1]) == bundle
 
 
 def test_the_same_data_give_the_same_bytes(text: str) -> None:
@@ -427,7 +451,7 @@ def test_a_row_sorts_the_contenders_best_first_and_what_has_no_figure_last(seen:
     row.click()
     assert seen.texts(heads) == ["quick", *OTHERS, "slow", "odd"]
     assert row.get_attribute("aria-pressed") == "true"
-    figures = [text.split("\n")[0].rstrip("◆") for text in seen.texts("#figures tbody tr:last-child td")]
+    figures = [text.split("\n")[0].rstrip("●≈ ") for text in seen.texts("#figures tbody tr:last-child td")]
     assert [figures[0], *figures[-2:]] == ["990", "248", "failed"]
     row.click()
     assert seen.texts(heads) == ["slow", *OTHERS, "quick", "odd"]
@@ -456,8 +480,8 @@ def test_a_cell_opens_by_keyboard_and_escape_leads_back(seen: Seen) -> None:
 def test_links_of_a_kept_run_lead_to_its_archive_and_name_the_member(browser: Browser, tmp_path: Path) -> None:
     path = tmp_path / "report.html"
     whole = made(STUB)
-    assert whole.count('"packed":false') == 1
-    path.write_text(whole.replace('"packed":false', '"packed":true'), encoding="utf-8")
+    packed = html.zipped(html.to_text({**data_of(whole), "packed": True}))
+    path.write_text(whole.replace(Parsed(whole).scripts[0], packed), encoding="utf-8")
     page = browser.new_page()
     page.goto(path.as_uri())
     page.locator("#figures tbody tr:last-child .cell").first.click()
@@ -469,12 +493,8 @@ def test_links_of_a_kept_run_lead_to_its_archive_and_name_the_member(browser: Br
 
 def test_whether_a_run_is_packed_is_told_to_the_script() -> None:
     run, found = read_run(RECORDED)
-    table = tables.make(run, found)
-    for packed, word in ((False, "false"), (True, "true")):
-        whole = html.page(
-            table, run, found, [], Judgement(scope=scope(), claims=[]), dominance(run, found, [], None), None, [], STUB, packed=packed
-        )
-        assert whole.count(f'"packed":{word}') == 1
+    for packed in (False, True):
+        assert data_of(sparse(run, found, packed=packed))["packed"] is packed
 
 
 TEXTS = "td => [td.firstChild.textContent.replace('†', '').trim(), ...[...td.querySelectorAll('.below')].map(each => each.textContent)]"
@@ -510,6 +530,57 @@ def test_every_figure_of_the_overview_and_of_the_criteria_has_its_spread(seen: S
         assert all(re.fullmatch(r"[\d.,]+–[\d.,]+", bound) for bound in bounds)
 
 
+def test_the_small_table_compares_with_a_chosen_baseline_and_hides_columns(seen: Seen) -> None:
+    page = seen.page
+    shown = page.locator(".digest-table:visible")
+
+    def cell(name: str) -> str:
+        return shown.locator(f"td[data-of={name}][data-row=cost] .factor").inner_text()
+
+    assert (cell("quick"), cell("slow")) == ("1×", "4.00×")
+    assert shown.locator("td[data-of=quick][data-row=cost].best").count() == 1
+    assert shown.locator("td[data-of=odd][data-row=most].fails").count() == 1
+    page.locator("#baseline").select_option("slow")
+    assert (cell("quick"), cell("slow")) == ("0.25×", "1×")
+    assert "slow" in page.locator("#compared").inner_text()
+    page.locator("[name=column][value=quick]").uncheck(force=True)
+    assert shown.locator("td[data-of=quick]:visible").count() == 0
+    page.locator("#baseline").select_option("")
+    assert cell("slow") == "4.00×"
+
+
+def test_closed_details_are_filled_when_they_are_opened(seen: Seen) -> None:
+    parts = seen.page.locator("#claim-A1 details.parts")
+    assert parts.locator(".part").count() == 0
+    parts.locator("summary").click()
+    parts.locator(".part").first.wait_for()
+    seen.page.locator("#unfold").click()
+    assert seen.page.locator(".claim [data-later]").count() == 0
+    assert seen.complaints == []
+
+
+def test_a_deep_link_lands_below_the_bar_although_charts_above_it_are_drawn_late(seen: Seen) -> None:
+    page = seen.page
+    page.locator('a[href="#dominance"]').first.click()
+    page.wait_for_function("[...document.querySelectorAll('#charts .canvas')].every(each => !each.offsetParent || each.made)")
+    page.wait_for_function("Math.abs(document.getElementById('dominance').getBoundingClientRect().top) < 90")
+
+
+def test_the_head_of_the_table_sticks_on_a_wide_screen(browser: Browser, tmp_path: Path) -> None:
+    path = tmp_path / "report.html"
+    path.write_text(
+        sparse({**RUN, "plan": {**RUN["plan"], "contenders": ["slow", "odd", "quick", "slow-twin"]}}, cells()), encoding="utf-8"
+    )
+    page = browser.new_page(viewport={"width": 1440, "height": 300})
+    page.goto(path.as_uri())
+    page.locator("#figures tbody tr").last.scroll_into_view_if_needed()
+    page.evaluate("document.querySelector('#figures tbody tr:last-child').scrollIntoView({block: 'center', behavior: 'instant'})")
+    top = page.evaluate("document.querySelector('#figures thead th').getBoundingClientRect().top")
+    bar = page.evaluate("document.querySelector('.top').getBoundingClientRect().bottom")
+    page.close()
+    assert bar - 4 <= top <= bar + 2
+
+
 def test_claims_are_filtered_by_article_and_verdict(seen: Seen) -> None:
     page = seen.page
     assert seen.texts(".claim:not([hidden]) .id") == ["A1", "A2", "B1"]  # what was not measured is asked for
@@ -530,10 +601,11 @@ LAYERS = """element => {
   return [getComputedStyle(element).color, layers];
 }"""
 COLOURED = (
-    "body", ".kicker", ".lead", ".scope", "h2", ".top a", ".switches button[aria-pressed=true]", ".switches button[aria-pressed=false]",
+    "body", ".kicker", ".scope", "h2", ".top a", ".switches button[aria-pressed=true]", ".switches button[aria-pressed=false]",
     ".badge.SUPPORTED", ".badge.REFUTED", ".badge.UNDECIDED", ".badge.NOT_MEASURED", ".claim .id", ".claim .reason", "summary", "legend",
     ".chip span", "#figures thead th", ".cell .figure", ".cell .below", ".sort .unit", "#matrix button",
-    "#criteria .below", "#criteria td.best", ".small thead th", ".facts dt", "pre", "footer p",
+    "#criteria .below", "#criteria td.best", "td.digest .factor", "td.digest .below", "td.digest.fails .factor", ".findings", ".pick",
+    ".small thead th", ".facts dt", "pre", "footer p",
 )  # fmt: skip
 
 
@@ -577,11 +649,12 @@ def test_the_contrast_formula() -> None:
 # --- the largest run there is ------------------------------------------------------------------------------------------------------
 
 
-def test_a_committed_run_is_below_three_megabytes() -> None:
-    folder = max((Path(__file__).parents[1] / "results").glob("*/cells.jsonl"), key=lambda f: f.stat().st_size).parent
+def test_a_committed_run_is_below_one_megabyte() -> None:
+    folder = max((Path(__file__).parents[1] / "results").glob("*-standard/cells.jsonl"), key=lambda f: f.parent.name).parent
     run, found = read_run(folder)
-    table = tables.make(run, found)
+    table, matrix = tables.make(run, found), dominance(run, found, [], None)
     drawn = charts.charts(table, run, found, [])
     many = Judgement(scope=scope(), claims=[claim(f"A{n}", "SUPPORTED") for n in range(1, 41)])
-    whole = html.page(table, run, found, [], many, dominance(run, found, [], None), None, drawn, charts.bundle())
-    assert len(whole.encode()) < 3_000_000
+    short = digest(PLAN, table, run, found, [], matrix)
+    whole = html.page(table, run, found, [], many, matrix, None, drawn, charts.bundle(), short)
+    assert len(whole.encode()) < 1_000_000

@@ -1,4 +1,4 @@
-"""What the README shows is what the newest committed run says; its commands exist."""
+"""What the READMEs and docs/verdicts.md show is what the newest committed run says; the commands exist."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ import pytest
 
 from nsb.measure.integrity import Altered
 from nsb.registry.claims import Claims, Judgement, Verdict
+from nsb.registry.load import load, load_digest
 from nsb.render import claims as verdicts
 from nsb.render import markdown
-from nsb.session.outputs import CommittedRun, committed_articles, derived, linked_from, outputs, reproduced, tidy
+from nsb.session.outputs import committed_articles, derived, front_pages, linked_from, outputs, reproduced, tidy
 from nsb.session.runs import read_run
 
 pytestmark = pytest.mark.slow
@@ -27,29 +28,19 @@ MADE = ("table.*", "claims.*", "report.html", "blog.*", "charts", "articles")
 """What a run's folder holds besides its records and their archive."""
 
 
-@pytest.fixture(scope="module")
-def articles(claims: Claims) -> list[CommittedRun]:
-    return committed_articles(ROOT, claims)
+PAGES = [*markdown.READMES, *(f"docs/{name}" for name in markdown.VERDICTS.values())]
 
 
-@pytest.mark.parametrize("readme", READMES, ids=lambda p: p.name)
-def test_the_block_is_that_of_the_newest_reference_run(readme: Path, tmp_path: Path, claims: Claims, articles: list[CommittedRun]) -> None:
-    text = readme.read_text(encoding="utf-8")
-    newest = REFERENCES[-1]
-    copy = tmp_path / newest.name
-    shutil.copytree(newest, copy, ignore=shutil.ignore_patterns(*MADE))
-    run, cells = read_run(copy)
-    written = outputs(copy, run, cells, claims)
-    judged = [(newest.relative_to(ROOT).as_posix(), written.judgement), *((each.folder, each.judgement) for each in articles)]
-    pages = reproduced(articles, claims)
-    block = markdown.readme_block(written.table, run, judged, pages, markdown.READMES[readme.name])
-    assert markdown.with_block(text, block) == text
-    linked = re.findall(r"\((bench/results/[^)]*/articles/[^)]*)\)", block)
-    assert len(linked) == sum(len(each.folders) for each in pages) > 0
+def test_what_a_visitor_sees_first_is_made_from_the_newest_reference_run(claims: Claims) -> None:
+    digest = load_digest(ROOT / "bench", load(ROOT / "bench"))
+    made = front_pages(ROOT, REFERENCES[-1], claims, digest)
+    assert [file.relative_to(ROOT).as_posix() for file, text in made.items() if file.read_text(encoding="utf-8") != text] == []
+    linked = re.findall(r"\((\.\./bench/results/[^)]*/articles/[^)]*)\)", made[ROOT / "docs" / "verdicts.md"])
+    assert len(linked) == len(set(linked)) > 0
 
 
 def test_of_what_is_made_from_runs_the_newest_and_what_is_linked_is_committed() -> None:
-    linked = linked_from(ROOT, [*markdown.READMES, "bench/results/README.md"])
+    linked = linked_from(ROOT, [*PAGES, "bench/results/README.md"])
     assert [file for file in sorted(linked) if not file.exists()] == []
     program = shutil.which("git")
     listed = (

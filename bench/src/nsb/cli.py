@@ -323,11 +323,14 @@ def raw(
 
 
 @app.command("blog", rich_help_panel=READ)
-def blog(run: Run) -> None:
-    """The blog data alone: blog.en.md, blog.ko.md and their charts."""
+def blog(
+    run: Run,
+    base: Annotated[str, typer.Option(help="The address at which the run's folder is published, before every path: https://…/")] = "",
+) -> None:
+    """A blog post in English and Korean, blog.en.md and blog.ko.md, with its charts as PNG and SVG."""
     from nsb.verbs import reading
 
-    reading.blog_data(run)
+    reading.blog_data(run, base)
 
 
 @app.command("draw", hidden=True)

@@ -162,12 +162,19 @@ class _Records:
 
 
 def _ready(starts: Sequence[Start]) -> Peaks:
-    """The first start of each round: one after a fault finds warm files."""
-    found: Peaks = {}
+    return {name: {round_: {"start": ready_s} for round_, ready_s in first_ready(starts, name).items()} for name in _started(starts)}
+
+
+def _started(starts: Sequence[Start]) -> list[str]:
+    return list(dict.fromkeys(start.contender for start in starts))
+
+
+def first_ready(starts: Sequence[Start], contender: str) -> dict[int, float]:
+    """Round → seconds until ready, of the first start of each round: one after a fault finds warm files."""
+    found: dict[int, float] = {}
     for start in starts:
-        rounds = found.setdefault(start.contender, {})
-        if start.round not in rounds and start.ready_s is not None and start.ready_s > 0:
-            rounds[start.round] = {"start": start.ready_s}
+        if start.contender == contender and start.round not in found and start.ready_s is not None and start.ready_s > 0:
+            found[start.round] = start.ready_s
     return found
 
 

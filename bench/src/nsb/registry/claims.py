@@ -423,3 +423,12 @@ class Dominance(Frozen):
     """a → b → the criteria in which the two could be compared. Where neither is better there they are tied; all others are unknown."""
     front: list[str]
     """Those that no other dominates: none is better somewhere and, as far as is known, worse nowhere."""
+
+    def ties(self, criterion: str) -> set[tuple[str, str]]:
+        """Pairs, in both orders, that could be compared there and of which neither is better."""
+        return {
+            (a, b)
+            for a, others in self.compared.items()
+            for b, known in others.items()
+            if criterion in known and criterion not in self.better[a][b] and criterion not in self.better[b][a]
+        }

@@ -1,4 +1,7 @@
-"""Reads the registry (contenders.toml, scenarios.toml) and claims.toml; reports every mistake at once, each with its file and key."""
+"""Reads the registry (contenders.toml, scenarios.toml), claims.toml and digest.toml.
+
+Every mistake is told at once, each with its file and key.
+"""
 
 from __future__ import annotations
 
@@ -14,6 +17,7 @@ from nsb.errors import Failure
 from nsb.records.manifest import DECLARED
 from nsb.registry.claims import Article, CapRule, Claim, Claims, Name, Ours, Rule, SlopeRule, contenders_of
 from nsb.registry.contenders import Contender, twin_id
+from nsb.registry.digest import READY, DigestPlan
 from nsb.registry.scenario import Scenario
 from nsb.registry.services import Service, Tool, tools_named
 from nsb.registry.shapes import SHAPES, Arrivals, scenario_of
@@ -226,6 +230,19 @@ def load_claims(folder: Path, registry: Registry) -> Claims:
     if mistakes or awaited is None:
         raise ConfigurationError(mistakes)
     return Claims(articles=articles, claims=claims, awaited_contenders=awaited.contenders, awaited_scenarios=awaited.scenarios)
+
+
+def load_digest(folder: Path, registry: Registry) -> DigestPlan:
+    """What the small table and the sentences above it are to show. Raises ConfigurationError with all mistakes of the file."""
+    mistakes: list[str] = []
+    data = _read(folder / "digest.toml", {"row", "finding"}, mistakes)
+    found = _validated(DigestPlan.model_validate, data, "digest.toml", mistakes)
+    for row in found.rows if found is not None else []:
+        if row.id not in registry.scenarios and row.id != READY:
+            mistakes.append(f"digest.toml: row[{row.id}]: no scenario is named {row.id}")
+    if mistakes or found is None:
+        raise ConfigurationError(mistakes)
+    return found
 
 
 def _named(tables: object) -> object:

@@ -1,4 +1,4 @@
-"""blog.en.md and blog.ko.md: a run as the data of a blog post. Pure.
+"""blog.en.md and blog.ko.md: a run as a blog post that leads with its findings. Pure.
 
 The sentences are in blog/blog.*.md.j2, written in each language for itself. Which of them stand in a post the data decide: a verdict
 chooses its sentence, and what a run does not have is not told.
@@ -6,27 +6,33 @@ chooses its sentence, and what a run does not have is not told.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from nsb.analyse import dominance as ranking
+from nsb.analyse.digest import Digest, surprises
 from nsb.analyse.judge import LEAST_ROUNDS
 from nsb.analyse.table import Table
-from nsb.records.sources import Code
-from nsb.registry.claims import Article, Criterion, Dominance, JudgedClaim, Judgement, Rule, Verdict
+from nsb.registry.claims import Article, Dominance, JudgedClaim, Judgement
 from nsb.render import claims as verdicts
-from nsb.render import markdown, messages, words
+from nsb.render import digest as words
+from nsb.render import messages, picture
 from nsb.render.messages import Language
+from nsb.render.words import number
 
 if TYPE_CHECKING:  # the drawing module is slow to import, and only the type of a chart is needed here
     from nsb.render.charts import Chart
 
 FOLDER = Path(__file__).parent / "blog"
-DECIDED: tuple[Verdict, ...] = ("SUPPORTED", "REFUTED")
+MOST_CHARTS = 2
+"""Beside the picture of the digest."""
+MOST_OPEN = 4
+"""Undecided claims of which the post says why."""
+PICTURE = "digest"
+"""The id of the digest's picture among the charts."""
 
 
 def post(
@@ -35,36 +41,41 @@ def post(
     run: Mapping[str, Any],
     judgement: Judgement,
     dominance: Dominance,
-    code: Code | None,
+    digest: Digest,
     charts: Sequence[Chart],
-    articles: Mapping[str, Article] | None = None,
+    articles: Mapping[str, Article],
+    base: str,
+    kind: str,
 ) -> str:
-    """The whole post in one language. Charts are files beside it: charts/<id>.<language>.svg. `articles` gives them their titles."""
+    """The whole post in one language. Its images are `base`charts/ID.LANGUAGE.`kind`."""
     verdict, reason = ranking.verdict(dominance)
-    template = environment(language).get_template(f"blog.{language}.md.j2")
-    return template.render(
+    told = surprises(judgement.claims)
+    decided = {word: [claim for claim in judgement.claims if claim.verdict == word] for word in ("SUPPORTED", "REFUTED", "UNDECIDED")}
+    return environment(language).get_template(f"blog.{language}.md.j2").render(
         table=table,
         run=run,
         judgement=judgement,
-        count={word: sum(claim.verdict == word for claim in judgement.claims) for word in (*DECIDED, "UNDECIDED", "NOT_MEASURED")},
-        counts=verdicts.counts(judgement, language),
+        findings=[words.sentence(each, language) for each in digest.findings],
+        grid=words.table(digest, language),
+        notes=words.notes(digest, language),
         rehearsal=table.rounds < LEAST_ROUNDS,
         least_rounds=LEAST_ROUNDS,
-        grid=markdown.table_block(table, language),
-        verdicts=verdicts.summary(judgement, language),
-        sections=_sections(judgement, charts),
-        articles=articles or {},
         winner=verdict,
         winner_reason=reason,
-        dominance=dominance,
-        criteria=_criteria(dominance),
-        sizes=_sizes(table, code),
-        code=code,
-        heat=[chart for chart in charts if chart.kind == "heat"],
-        kinds=_left_over(judgement, charts),
-        facts=_Facts.of(table, run),
+        surprises=told,
+        articles=articles,
+        refuted=[claim for claim in decided["REFUTED"] if claim not in told],
+        supported=[claim.id for claim in decided["SUPPORTED"] if claim not in told],
+        undecided=[claim.id for claim in decided["UNDECIDED"]],
+        open=_open(decided["UNDECIDED"]),
+        counts=verdicts.counts(judgement, language),
+        pictured=picture.rows(digest) != [],
+        alt=picture.alt(digest, language),
+        charts=_charts(digest, charts),
+        base=base,
+        kind=kind,
         again=again(run),
-    )
+    )  # fmt: skip
 
 
 def environment(language: Language) -> Environment:
@@ -78,15 +89,17 @@ def environment(language: Language) -> Environment:
         instead=verdicts.instead,
         verdict=lambda found: verdicts.verdict(found, language),
         figures=lambda part: verdicts.figures(part, language),
+        ours=lambda claim: verdicts.ours(claim, language, 2),
+        reported_of=lambda claim: verdicts.reported(claim.reported, language, 2),
         asked=lambda part: messages.asked_of(part, language),
         reported=lambda claim: verdicts.reported(claim.reported, language, len(claim.reported)),
-        image=lambda chart: _image(chart, language),
+        plain=lambda sentence: messages.own(sentence, language).replace("[", "(").replace("]", ")").replace("\n", " "),
         rounds=lambda n: messages.rounds(n, language),
         cores=lambda n: messages.cores(n, language),
         metric=lambda criterion: messages.own(messages.criterion(criterion.scenario, criterion.metric), language),
         unit=lambda name: messages.unit(name, language),
         in_table=lambda value: str(value).replace("|", "\\|").replace("\n", " "),
-        number=words.number,
+        number=number,
     )
     return made
 
@@ -102,106 +115,14 @@ def again(run: Mapping[str, Any]) -> str:
     )
 
 
-# --- claims -----------------------------------------------------------------------------------------------------------------------
+def _open(undecided: Sequence[JudgedClaim]) -> list[JudgedClaim]:
+    """Those first that the fewest rounds would decide."""
+    return sorted(undecided, key=lambda claim: (claim.rounds_needed is None, claim.rounds_needed or 0))[:MOST_OPEN]
 
 
-@dataclass(frozen=True)
-class Section:
-    """The claims of one article that the run has data for, each with the charts that were not shown before."""
-
-    article: str
-    chart: Chart | None
-    """The chart of the article's own figures, if the run repeats its load."""
-    claims: list[tuple[JudgedClaim, list[Chart]]]
-
-
-def _sections(judgement: Judgement, charts: Sequence[Chart]) -> list[Section]:
-    by_scenario = {chart.scenario: chart for chart in charts if chart.kind == "intervals"}
-    repeated = {chart.article: chart for chart in charts if chart.article is not None}
-    shown: set[str | None] = set()
-    sections: dict[str, Section] = {}
-    for claim in judgement.claims:
-        section = sections.setdefault(claim.article, Section(claim.article, repeated.get(claim.article), []))
-        if claim.verdict == "NOT_MEASURED":
-            continue
-        new = [name for name in dict.fromkeys(_scenarios(claim)) if name in by_scenario and name not in shown]
-        shown.update(new)
-        section.claims.append((claim, [by_scenario[name] for name in new]))
-    return [section for section in sections.values() if section.claims or section.chart]
-
-
-def _scenarios(claim: JudgedClaim) -> Iterable[str]:
-    """The scenarios that its parts name."""
-    return (name for part in claim.parts if (name := _scenario(part.rule)) is not None)
-
-
-def _scenario(rule: Rule) -> str | None:
-    return getattr(rule, "scenario", None)
-
-
-def _left_over(judgement: Judgement, charts: Sequence[Chart]) -> dict[str, list[Chart]]:
-    """Kind → charts that are neither at the top nor next to a claim."""
-    used = {name for claim in judgement.claims if claim.verdict != "NOT_MEASURED" for name in _scenarios(claim)}
-    found: dict[str, list[Chart]] = {}
-    for chart in charts:
-        if chart.kind != "heat" and chart.article is None and not (chart.kind == "intervals" and chart.scenario in used):
-            found.setdefault(chart.kind, []).append(chart)
-    return found
-
-
-def _image(chart: Chart, language: Language) -> str:
-    said = messages.own(chart.alt, language).replace("[", "(").replace("]", ")").replace("\n", " ")
-    return f"![{said}](charts/{chart.id}.{language}.svg)"
-
-
-# --- who is better, and the code -----------------------------------------------------------------------------------------------------
-
-
-def _criteria(found: Dominance) -> list[Criterion]:
-    """The criteria in which at least one contender is better than another."""
-    decided = {name for others in found.better.values() for criteria in others.values() for name in criteria}
-    return [criterion for criterion in found.criteria if criterion.id in decided]
-
-
-def _sizes(table: Table, code: Code | None) -> list[tuple[str, str, Any]]:
-    """Service, the contenders that it runs as, its size: least lines first."""
-    if code is None:
-        return []
-    runs: dict[str, list[str]] = {}
-    for contender in table.contenders:
-        if (service := code.contenders.get(contender)) in code.services:
-            runs.setdefault(str(service), []).append(contender)
-    rows = [(service, ", ".join(names), code.services[service]) for service, names in runs.items()]
-    return sorted(rows, key=lambda row: (row[2].lines, row[0]))
-
-
-# --- facts of the run ---------------------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class _Facts:
-    """Facts that decide which limitations of the run the post mentions."""
-
-    bounds: int
-    """Figures that are bounds because k6 was the limit."""
-    doubtful: int
-    figures: int
-    windows_s: tuple[float, float] | None
-    shared: list[str]
-    """Roles that shared a core with another role."""
-    loopback: bool
-
-    @classmethod
-    def of(cls, table: Table, run: Mapping[str, Any]) -> _Facts:
-        entries = [table.entry(contender, scenario) for scenario in table.scenarios for contender in table.contenders]
-        windows = [float(seconds) for seconds in run["plan"].get("windows_s", {}).values()]
-        placement: Mapping[str, Sequence[int]] = run.get("placement") or {}
-        known = [entry for entry in entries if entry.figure is not None]
-        return cls(
-            bounds=sum(entry.status == "censored" and entry.limit == "generator" for entry in entries),
-            doubtful=sum(entry.doubtful for entry in known),
-            figures=len(known),
-            windows_s=(min(windows), max(windows)) if windows else None,
-            shared=[role for role in placement if any(set(placement[role]) & set(placement[o]) for o in placement if o != role)],
-            loopback=bool(run.get("database", {}).get("private")),
-        )
+def _charts(digest: Digest, charts: Sequence[Chart]) -> list[Chart]:
+    """Intervals of what the findings are about and the picture does not show."""
+    shown = {row.chosen.id for row in picture.rows(digest)}
+    of = {chart.scenario: chart for chart in charts if chart.kind == "intervals"}
+    wanted = [each.row.chosen.id for each in digest.findings if each.row.chosen.id not in shown]
+    return [of[name] for name in dict.fromkeys(wanted) if name in of][:MOST_CHARTS]

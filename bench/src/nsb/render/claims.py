@@ -31,6 +31,8 @@ from nsb.render import messages
 from nsb.render.messages import Language, own, text
 from nsb.render.words import bound_sign, number, plain, signed
 
+BAR = "\\|"
+"""A bar within a cell of a Markdown table."""
 _COLOURS: dict[Verdict, str] = {"SUPPORTED": "green", "REFUTED": "red", "UNDECIDED": "yellow", "NOT_MEASURED": "dim"}
 
 
@@ -196,11 +198,22 @@ def counts_across(found: Sequence[Across], language: Language) -> str:
     return _counts("result.claims_across", [each.claim for each in found], language)
 
 
-def summary_across(found: Sequence[Across], language: Language) -> str:
-    """All claims in one table, each with the run that its verdict is from."""
+def surprising(found: Sequence[Across], language: Language) -> str:
+    """The few of the README: sentence, verdict and figure."""
+    heads = [text(key, language) for key in ("head.claim", "head.verdict", "claim.ours")]
+    lines = [f"| {' | '.join(heads)} |", "|---|---|---|"]
+    for each in found:
+        claim = each.claim
+        cells = (f"**{claim.id}** {own(claim.said, language)}", f"**{verdict(claim, language)}**", ours(claim, language, 1))
+        lines.append(f"| {' | '.join(cell.replace('|', BAR) for cell in cells)} |")
+    return "\n".join(lines) + "\n"
+
+
+def summary_across(found: Sequence[Across], language: Language, above: str = "") -> str:
+    """All claims in one table, each with the run that its verdict is from. `above`: from the page to the root."""
 
     def linked(folder: str) -> str:
-        return f"[{folder.rsplit('/', 1)[-1]}]({folder}/claims.md)"
+        return f"[{folder.rsplit('/', 1)[-1]}]({above}{folder}/claims.md)"
 
     def beneath(each: Across) -> str:
         lines = [line for line in (mixed(each.claim, language),) if line]
@@ -239,7 +252,7 @@ def _line(claim: JudgedClaim, language: Language, below_verdict: str = "") -> st
         ours(claim, language) or "–",
         reported(claim.reported, language, 2) or "–",
     )
-    return "| " + " | ".join(each.replace("|", "\\|") for each in cells) + " |"
+    return "| " + " | ".join(each.replace("|", BAR) for each in cells) + " |"
 
 
 def page(found: Judgement) -> str:

@@ -8,6 +8,7 @@ of the page's own scripts: nothing else runs, and nothing is fetched.
 from __future__ import annotations
 
 import base64
+import gzip
 import hashlib
 import json
 import re
@@ -16,19 +17,20 @@ from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from nsb.analyse import controls
 from nsb.analyse import dominance as ranking
 from nsb.analyse.controls import Control
+from nsb.analyse.digest import Digest, surprises
 from nsb.analyse.table import Table
 from nsb.records.judged import Cell
 from nsb.records.sources import Code
 from nsb.records.starts import Start
-from nsb.registry.claims import Article, Dominance, Judgement, Verdict
+from nsb.registry.claims import Article, Dominance, Judgement, Said, Verdict
 from nsb.render import claims as verdicts
 from nsb.render import controls as control_words
-from nsb.render import html_claims, html_strips, html_table, html_words, idle, messages, switches, words
+from nsb.render import html_claims, html_digest, html_strips, html_table, html_words, idle, messages, switches, words
 from nsb.render.blog import again
 from nsb.render.charts import Chart
 from nsb.render.html_data import data
@@ -48,6 +50,7 @@ def page(
     code: Code | None,
     charts: Sequence[Chart],
     bundle: str,
+    digest: Digest,
     articles: Mapping[str, Article] | None = None,
     packed: bool = False,
 ) -> str:
@@ -55,7 +58,9 @@ def page(
 
     `packed`: the run's raw summaries are in its archive, so links go there.
     """
-    script, drawing = (FOLDER / "page.js").read_text(encoding="utf-8"), in_script(bundle)
+    later: list[str] = []
+    shown = data(table, cells, dominance, charts, packed)
+    script = (FOLDER / "page.js").read_text(encoding="utf-8")
     beside = controls.compare(run, cells)
     return _environment().get_template("page.html.j2").render(
         table=table, run=run, starts=starts, judgement=judgement, dominance=dominance, code=code, articles=articles or {},
@@ -63,6 +68,8 @@ def page(
         counted={verdict: sum(claim.verdict == verdict for claim in judgement.claims) for verdict in VERDICTS},
         rules=list(dict.fromkeys(part.rule.rule for claim in judgement.claims for part in claim.parts)),
         result=_result(dominance),
+        digest_lines=html_digest.lines(digest), findings=[_marked_up(each) for each in html_digest.findings(digest)],
+        digest_notes=html_digest.notes(digest), surprises=surprises(judgement.claims), narrow=_narrow(table.contenders),
         rows=html_table.rows(table, dominance),
         kinds=_by_kind([chart for chart in charts if chart.article is None]),
         repeated={chart.article: chart for chart in charts if chart.article is not None},
@@ -72,17 +79,18 @@ def page(
         facts=list(_facts(run)),
         settings=_settings(run, table.contenders),
         again=again(run),
-        data=in_json(data(table, cells, dominance, charts, packed)),
         style=Markup((FOLDER / "style.css").read_text(encoding="utf-8")),
         script=Markup(script),
-        bundle=Markup(drawing),
-        policy=_policy(script, drawing),
+        bundle=zipped(bundle), later=_Later(later),
+        data=lambda: zipped(to_text({**shown, "factors": html_digest.factors(digest), "later": later})),
+        policy=_policy(script, bundle),
     )  # fmt: skip
 
 
 def _environment() -> Environment:
     made = Environment(loader=FileSystemLoader(FOLDER), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     made.globals.update(
+        option=html_words.option, marks_of=html_table.marks_of,
         t=text, instead=verdicts.instead, counts=html_words.in_both(verdicts.counts),
         both=html_words.both, label=html_words.label, word=messages.word, criterion=messages.criterion,
         asked=html_words.in_both(messages.asked_of), bound_of=html_words.in_both(messages.bound_of),
@@ -102,15 +110,24 @@ def _environment() -> Environment:
 # --- safety ------------------------------------------------------------------------------------------------------------
 
 
-def in_script(source: str) -> str:
-    """JavaScript that does not end its HTML element: within strings and patterns `<\\/script` means the same."""
-    return re.sub(r"</(?=script)", r"<\\/", source, flags=re.IGNORECASE).replace("<!--", "<\\!--").replace("\r\n", "\n")
+def zipped(source: str) -> str:
+    """Base64 of gzip, which cannot end a script element, and which page.js unpacks: the drawing library is 0.9 MB, and 0.4 MB so."""
+    return base64.b64encode(gzip.compress(source.encode(), mtime=0)).decode()
 
 
-def in_json(value: object) -> Markup:
-    """Data for <script type="application/json">, escaped so that it cannot end that element."""
-    told = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-    return Markup(told.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e"))
+def to_text(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+
+
+class _Later:
+    """Keeps what stands within closed details, for the script to put there when they are opened: gives its place in `into`."""
+
+    def __init__(self, into: list[str]) -> None:
+        self._into = into
+
+    def __call__(self, body: str) -> int:
+        self._into.append(re.sub(r"\n+", "\n", str(body)).strip())
+        return len(self._into) - 1
 
 
 def _policy(*scripts: str) -> str:
@@ -120,6 +137,17 @@ def _policy(*scripts: str) -> str:
 
 
 # --- results and controls ----------------------------------------------------------------------------------------------
+
+
+def _marked_up(said: Said) -> Markup:
+    """A finding in both languages: `**` around words is the only markup of digest.toml."""
+    shown = (re.sub(r"\*\*(.+?)\*\*", r"<b>\1</b>", str(escape(each))) for each in (said.en, said.ko))
+    return Markup('<i lang="en">{}</i><i lang="ko">{}</i>').format(*map(Markup, shown))
+
+
+def _narrow(contenders: Sequence[str]) -> bool:
+    """Whether the tables fit a wide screen without a bar of their own, so that their heads can stick to the window."""
+    return sum(max(len(name), 9) for name in contenders) <= 80
 
 
 def _result(dominance: Dominance) -> Markup:

@@ -17,6 +17,7 @@ SCRIPT_WORDS = (
     "head.round", "head.status", "head.limit", "head.throughput", "head.raw", "page.requests", "page.latency", "page.cpu",
     "page.memory_mib", "page.by_tool", "page.attempt", "page.no_cells", "page.checks_note", "page.doubts_of_round", "page.sorted",
     "page.unsorted", "page.best_first", "page.worst_first", "page.shown", "page.better_in", "page.tied", "page.not_compared",
+    "page.compared",
 )  # fmt: skip
 """Messages that page.js uses."""
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from markupsafe import Markup, escape
 
+from nsb.analyse import digest
+from nsb.analyse.digest import Mark
 from nsb.analyse.table import Entry, Second, Table
 from nsb.records.sources import Code, Size
-from nsb.registry.claims import Dominance
+from nsb.registry.claims import Criterion, Dominance
 from nsb.registry.terms import METRIC_UNITS
 from nsb.render import html_strips, messages, words
 from nsb.render.html_strips import Strip
@@ -23,7 +25,7 @@ class Column:
     contender: str
     entry: Entry | Second | None
     order: float | None
-    best: bool
+    mark: Mark
     strip: Strip | None
 
 
@@ -46,18 +48,31 @@ def _lines(table: Table, scenario: str, dominance: Dominance) -> Iterator[Line]:
         second = number > 0
         more = second or table.headlines[scenario] == "throughput"
         metrics = {"capacity"} if second else {table.headlines[scenario], *(["capacity"] if len(titles) == 1 else [])}
-        best, scale = _best(dominance, scenario, metrics), html_strips.of_row(entries)
+        pairs = list(zip(table.contenders, entries, strict=True))
+        found, scale = _marks(pairs, dominance, scenario, metrics, more), html_strips.of_row(entries)
         columns = [
-            Column(contender, entry, _order(entry, more), contender in best, html_strips.of_entry(entry, scale) if entry else None)
-            for contender, entry in zip(table.contenders, entries, strict=True)
+            Column(name, entry, _order(entry, more), found.get(name, "unknown"), html_strips.of_entry(entry, scale) if entry else None)
+            for name, entry in pairs
         ]
         yield Line(scenario, _title(table, scenario, entries, second, len(titles) > 1), columns)
 
 
-def _best(dominance: Dominance, scenario: str, metrics: set[str]) -> list[str]:
-    """The contenders that no other is better than, if at least one contender is worse."""
-    found = next((each.best for each in dominance.criteria if each.scenario == scenario and each.metric in metrics), [])
-    return found if len(found) < len(dominance.contenders) else []
+def _marks(
+    pairs: Sequence[tuple[str, Entry | Second | None]], dominance: Dominance, scenario: str, metrics: set[str], more: bool
+) -> dict[str, Mark]:
+    """Marks by the rule of the digest. A bound cannot lead: nobody knows how good it is."""
+    criterion = next((each for each in dominance.criteria if each.scenario == scenario and each.metric in metrics), None)
+    known = {name: order for name, entry in pairs if (order := _order(entry, more)) is not None}
+    valued = [name for name, entry in pairs if name in known and entry is not None and entry.status == "valid"]
+    return digest.marks(dominance, criterion, min(valued, key=lambda name: known[name], default=None), list(known))
+
+
+def marks_of(dominance: Dominance, criterion: Criterion) -> dict[str, Mark]:
+    """The marks of a criterion; what was not sustained leads nothing."""
+    sign = 1 if criterion.better == "less" else -1
+    known = {name: sign * value for name, value in criterion.values.items() if value is not None}
+    leader = min((name for name in known if name not in criterion.unsustained), key=lambda name: known[name], default=None)
+    return digest.marks(dominance, criterion, leader, list(known))
 
 
 def _order(entry: Entry | Second | None, more: bool) -> float | None:

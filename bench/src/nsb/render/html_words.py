@@ -19,7 +19,7 @@ def both(en: str | Said, ko: str | None = None) -> Markup:
     english, korean = (en.en, en.ko) if isinstance(en, Said) else (en, ko)
     if korean is None or english == korean:
         return escape(english)
-    return Markup('<span class="l" lang="en">{}</span><span class="l" lang="ko">{}</span>').format(english, korean)
+    return Markup('<i lang="en">{}</i><i lang="ko">{}</i>').format(english, korean)
 
 
 def text(key: str, **values: object) -> Markup:
@@ -31,6 +31,12 @@ def label(key: str, **values: object) -> Markup:
     """Attributes that name an element for screen readers; the script keeps them in the page's language."""
     said = messages.said(key, **values)
     return Markup('aria-label="{}" data-en="{}" data-ko="{}"').format(said.en, said.en, said.ko)
+
+
+def option(key: str) -> Markup:
+    """An option that stands for no value. No element may be in it, so the script puts the words of the page's language there."""
+    said = messages.said(key)
+    return Markup('<option value="" data-say-en="{}" data-say-ko="{}">{}</option>').format(said.en, said.ko, said.en)
 
 
 def in_both(say: Callable[[Any, Language], str]) -> Callable[[Any], Markup]:

@@ -1,4 +1,4 @@
-"""table.md: the table, its legend, doubts, and the machine. Pure."""
+"""table.md, the blocks of the READMEs, and docs/verdicts.md. Pure."""
 
 from __future__ import annotations
 
@@ -7,16 +7,17 @@ from dataclasses import dataclass
 from typing import Any
 
 from nsb.analyse.controls import Control
+from nsb.analyse.digest import Digest, surprises
 from nsb.analyse.table import Entry, Second, Table
 from nsb.registry.claims import Article, Judgement
 from nsb.render import claims as verdicts
 from nsb.render import controls as controls_
-from nsb.render import fairness, idle, messages, starts, switches, words
+from nsb.render import digest, fairness, idle, messages, picture, starts, switches, words
 from nsb.render.messages import Language, own, text
 
 
 def table_block(table: Table, language: Language = "en") -> str:
-    """The table alone, as it also stands in the README."""
+    """The table alone."""
     lines = [
         "| | " + " | ".join(table.contenders) + " |",
         "|---|" + "---:|" * len(table.contenders),
@@ -102,6 +103,8 @@ def _footprint(table: Table) -> str:
 
 
 BEGIN, END = "<!-- result:begin", "<!-- result:end -->"
+ABOVE = "../"
+"""From docs/ to the root."""
 READMES: dict[str, Language] = {"README.md": "en", "README.ko.md": "ko"}
 
 
@@ -117,32 +120,62 @@ def _index(found: Sequence[Reproduced], language: Language) -> str:
     """A line for each article, with its pages."""
     lines = []
     for each in found:
-        pages = [f"[{folder.rsplit('/', 1)[-1]}]({folder}/articles/{each.article.id}.{language}.md)" for folder in each.folders]
+        pages = [f"[{folder.rsplit('/', 1)[-1]}]({ABOVE}{folder}/articles/{each.article.id}.{language}.md)" for folder in each.folders]
         lines.append(f"- **{each.article.id}** {own(each.article.title, language)}: {', '.join(pages)}\n")
     return "\n".join([f"{text('article.index', language)}\n", "".join(lines)])
 
 
-def readme_block(
-    table: Table, run: dict[str, Any], judged: Sequence[tuple[str, Judgement]], reproduced: Sequence[Reproduced], language: Language
-) -> str:
-    """What stands between the markers of the README: the table of a committed run, its legend, the verdicts of all runs, the pages on the
-    articles' own loads, its machine.
+def readme_block(found: Digest, run: dict[str, Any], judged: Sequence[tuple[str, Judgement]], language: Language) -> str:
+    """What stands between the markers of the README: the picture, the findings, the small table, the most surprising claims, and links.
 
     `judged`: folder and verdicts of that run, and of further ones after it.
     """
-    folder = judged[0][0]
-    verdicts_ = verdicts.across(judged)
+    folder, host = judged[0][0], run["host"]
+    of_all = verdicts.across(judged)
+    told = [f"{number}. {digest.sentence(each, language)}" for number, each in enumerate(found.findings, 1)]
+    head = text(
+        "digest.head", language, date=run["started_at"][:10], rounds=messages.rounds(run["plan"]["rounds"], language), machine=host["cpu"],
+        cores=messages.cores(host["cores"], language), profile=run["plan"]["profile"],
+    )  # fmt: skip
+    by_id = {each.claim.id: each for each in of_all}
+    surprising = [by_id[claim.id] for claim in surprises([each.claim for each in of_all])]
+    links = text("digest.links", language, n=len(of_all), claims=f"docs/{VERDICTS[language]}", table=f"{folder}/table.md", run=folder)
     return "\n".join(
         [
             "",
-            table_block(table, language),
-            *(f"<sub>{line}</sub>  " for line in words.legend(table, language)),
+            picture.markup(found, language, "docs"),
+            f"<sub>{head}</sub>\n",
+            *told,
             "",
-            verdicts.counts_across(verdicts_, language),
+            digest.table(found, language),
+            *(f"<sub>{line}</sub>  " for line in digest.notes(found, language)),
             "",
-            verdicts.summary_across(verdicts_, language),
+            f"**{text('digest.claims', language)}.** {text('digest.means', language)}",
+            "",
+            verdicts.surprising(surprising, language),
+            links,
+            "",
+        ]
+    )
+
+
+VERDICTS: dict[Language, str] = {"en": "verdicts.md", "ko": "verdicts.ko.md"}
+"""In docs/: every claim with its verdict over all committed runs."""
+
+
+def verdicts_page(
+    run: dict[str, Any], judged: Sequence[tuple[str, Judgement]], reproduced: Sequence[Reproduced], language: Language
+) -> str:
+    """The whole of docs/verdicts.md."""
+    folder, found = judged[0][0], verdicts.across(judged)
+    return "\n".join(
+        [
+            f"# {text('verdicts.title', language)}\n",
+            f"{text('verdicts.head', language)}\n",
+            f"{verdicts.counts_across(found, language)}\n",
+            verdicts.summary_across(found, language, ABOVE),
             _index(reproduced, language),
-            *(f"<sub>{line}</sub>  " for line in _machines(run, folder, verdicts_, judged, language)),
+            *(f"<sub>{line}</sub>  " for line in _machines(run, folder, found, judged, language)),
             "",
         ]
     )
@@ -157,7 +190,7 @@ def _machines(
         text(
             "result.machine", language, machine=host["cpu"], cores=messages.cores(host["cores"], language),
             database=f"{run['database']['kind']} {run['database']['version']}", date=run["started_at"][:10],
-            link=f"[{folder}]({folder}/table.md)",
+            link=f"[{folder}]({ABOVE}{folder}/table.md)",
         )
     ]  # fmt: skip
     machines = {name: judgement.scope.machine.split(",")[0] for name, judgement in judged}

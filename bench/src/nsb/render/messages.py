@@ -401,6 +401,7 @@ MESSAGES: dict[str, tuple[str, str]] = {
     ),
     # --- headings ---------------------------------------------------------------------------------------------------
     "title": ("No Silver Bullet", "No Silver Bullet"),
+    "heading.digest": ("In short", "한눈에 보기"),
     "heading.claims": ("Claims and verdicts", "주장과 판정"),
     "heading.table": ("The one table", "결과 표"),
     "heading.charts": ("Charts", "차트"),
@@ -611,6 +612,22 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "page.theme.auto": ("Auto", "자동"),
     "page.theme.light": ("Light", "밝게"),
     "page.theme.dark": ("Dark", "어둡게"),
+    "page.nav.digest": ("In short", "요약"),
+    "page.baseline": ("Compare with", "비교 기준"),
+    "page.best_of_row": ("the best of each row", "행마다 가장 좋은 값"),
+    "page.columns": ("Show", "표시"),
+    "page.fails": ("fails", "버티지 못함"),
+    "page.best_mark": ("best: better than all others", "가장 좋음: 다른 모두보다 나음"),
+    "page.tied_mark": ("not distinguishable", "구분되지 않음"),
+    "page.means": (
+        "Supported and refuted: the whole interval of our figure lies on the claimed side, or on the other one. Else a claim is undecided.",
+        "사실로 확인과 사실과 다름은 측정값의 신뢰 구간 전체가 주장한 쪽, 또는 그 반대쪽에 있다는 뜻입니다. "
+        "어느 쪽도 아니면 판정 보류입니다.",
+    ),
+    "page.compared": (
+        "Factors are those to {name}, with 95 % intervals. Faint: not distinguishable from {name}.",
+        "{name}에 대한 배수와 95% 신뢰 구간입니다. 흐린 값은 {name}의 값과 구분되지 않습니다.",
+    ),
     "page.nav.claims": ("Claims", "주장"),
     "page.nav.table": ("Table", "표"),
     "page.nav.charts": ("Charts", "차트"),
@@ -645,10 +662,11 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "page.unsorted": ("Columns in the order of the run.", "측정 계획의 순서입니다."),
     "page.best_first": ("best first", "좋은 값"),
     "page.worst_first": ("worst first", "나쁜 값"),
-    "page.none_better": ("none is better by the interval", "구간 기준으로 더 나은 대상 없음"),
     "page.legend_best": (
-        "◆ none is better by the adjusted interval, and another one is worse.",
-        "◆는 보정한 구간 기준으로 더 나은 대상이 없고, 이보다 못한 대상은 있다는 뜻입니다.",
+        "● is better than every other one by the adjusted interval. ≈ is the best value, or not distinguishable from it. All without a "
+        "mark are worse, or cannot be compared.",
+        "●는 보정한 구간 기준으로 다른 모두보다 낫다는 뜻입니다. ≈는 가장 좋은 값이거나 그와 구분되지 않는 값입니다. "
+        "표시가 없으면 더 나쁘거나 비교할 수 없습니다.",
     ),
     "page.legend_strip": (
         "The line under a figure: where it and its interval lie between the least and the greatest of the row, on a log scale "
@@ -685,10 +703,11 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "page.by_criterion": ("By criterion", "항목별로 보기"),
     "page.criterion_hint": (
         "Means over the rounds, below each its own 95 % t interval. Whether two differ is judged by pairs, round by round, not by these "
-        "intervals. Counts of code are exact. ◆: none was shown to be better, "
-        "and another one to be worse. †: could not sustain the rate.",
+        "intervals. Counts of code are exact. ●: better than all others. ≈: not distinguishable from the best. "
+        "†: could not sustain the rate.",
         "라운드의 평균이고, 아래는 각자의 95% t 신뢰구간입니다. 우열은 이 구간이 아니라 라운드별로 짝지어 판정합니다. 코드 집계에는 "
-        "오차가 없습니다. ◆는 더 나은 대상이 없고 이보다 못한 대상은 있다는 뜻이고, †는 요청률을 감당하지 못했다는 뜻입니다.",
+        "오차가 없습니다. ●는 다른 모두보다 낫다는 뜻, ≈는 가장 좋은 값과 구분되지 않는다는 "
+        "뜻이고, †는 요청률을 감당하지 못했다는 뜻입니다.",
     ),
     "page.better_in": ("{name} is better than {other} in {n}", "{name} › {other}: {n}개 항목에서 나음"),
     "page.tied": ("No difference was found in {n}", "차이가 보이지 않은 항목 {n}개"),
@@ -812,6 +831,71 @@ MESSAGES: dict[str, tuple[str, str]] = {
         "통과하지 못한 검사만 적었습니다. 검사가 본 값은 cells.jsonl에 있습니다.",
     ),
     **CHARTS,
+    # --- the digest -------------------------------------------------------------------------------------------------
+    "digest.times": ("{value} × that ({bounds})", "{value}배({bounds})"),
+    "digest.interval": ("{value} ({low}–{high})", "{value}({low}–{high})"),
+    "digest.and": ("{first} and {last}", "{first}, {last}"),
+    "digest.to": ("{low} to {high}", "{low}~{high}"),
+    "digest.amount": ("{said} {unit}", "{said}{unit}"),
+    "digest.unit.CPU µs/request": ("µs", "µs"),
+    "digest.unit.requests/s": ("requests/s", "건/초"),
+    "digest.unit.p50 ms": ("ms", "ms"),
+    "digest.unit.p99 ms": ("ms", "ms"),
+    "digest.unit.KiB/request": ("KiB", "KiB"),
+    "digest.unit.s": ("s", "초"),
+    "digest.tied": (" (not distinguishable from it: {names})", "(구분되지 않음: {names})"),
+    "digest.without": (" (without a figure: {names})", "(측정값 없음: {names})"),
+    "digest.legend": (
+        "Large: the factor to the best value of the row, of latency the difference. Small: the value; its 95 % interval is within ±5 % "
+        "(of latency ±1 ms) where none is printed. {best}: better than everybody else. ≈: not distinguishable from the best. "
+        "All others are worse.",
+        "큰 글씨: 그 행에서 가장 좋은 값의 몇 배인지(지연 시간은 차이). 작은 글씨: 측정값. "
+        "95% 신뢰 구간이 ±5%(지연 시간은 ±1ms)보다 넓으면 함께 적습니다. "
+        "{best}: 다른 모두보다 좋음. ≈: 가장 좋은 값과 구분되지 않음. 나머지는 그보다 나쁩니다.",
+    ),
+    "digest.legend.best": ("Bold", "굵은 글씨"),
+    "digest.legend.dot": ("●", "●"),
+    "digest.legend.unknown": ("?: cannot be compared.", "?: 비교할 수 없습니다."),
+    "digest.legend.fails": ("✗ fails. {reasons}.", "✗ 버티지 못함. {reasons}."),
+    "digest.alike": ("{title}: nobody differs, {range}.", "{title}: 차이가 없습니다({range})."),
+    "digest.no_findings": (
+        "This run has no findings: too few rounds, or nothing that its intervals show.",
+        "이 측정에는 결론이 없습니다. 라운드가 적거나, 신뢰 구간으로 드러난 차이가 없습니다.",
+    ),
+    "digest.head": (
+        "Measured on {date}: {rounds}, {machine}, {cores}, profile {profile}. Brackets are 95 % intervals; "
+        "of several contenders a range takes in all their intervals.",
+        "{date} 측정: {rounds}, {machine}, {cores}, 프로필 {profile}. 괄호 안은 95% 신뢰 구간이고, "
+        "여럿의 범위는 각 구간을 모두 포함합니다.",
+    ),
+    "digest.means": (
+        "*Supported* and *refuted*: the whole interval of our figure lies on the claimed side, or on the other one. "
+        "Else a claim is *undecided*.",
+        "*사실로 확인*과 *사실과 다름*은 측정값의 신뢰 구간 전체가 주장한 쪽, 또는 그 반대쪽에 있다는 뜻입니다. "
+        "어느 쪽도 아니면 *판정 보류*입니다.",
+    ),
+    "digest.links": (
+        "[All {n} claims]({claims}) · [the whole table, with every doubt]({table}) · the page with charts: `./justw report {run}` writes "
+        "`report.html` there",
+        "[주장 {n}개 전체]({claims}) · [전체 표와 주의할 점]({table})(영어) · 차트가 있는 페이지: `./justw report {run}`을 실행하면 "
+        "같은 폴더에 `report.html`이 생깁니다",
+    ),
+    "digest.claims": ("Claims that the figures contradict most", "측정 결과와 가장 동떨어진 주장"),
+    "verdicts.title": ("All claims and their verdicts", "모든 주장과 판정"),
+    "verdicts.head": (
+        "Written by `just report RUN --readme`. Below each verdict is its run: the newest standard run where that decides the "
+        "claim, else the newest article run that does. Runs that decide otherwise, or were undecided, are named there too. "
+        "[How claims are decided](claims.md).",
+        "`just report RUN --readme`가 만든 문서입니다. 판정 아래에는 그 판정이 나온 실행이 있습니다. "
+        "최신 standard 실행이 판정하지 못한 주장은 판정할 수 있는 최신 article 실행을 따릅니다. "
+        "판정이 다르거나 보류한 실행도 함께 적습니다. [판정 방법(영어)](claims.md).",
+    ),
+    "picture.alt": ("Bars, the best first; those that fail are red.", "막대그래프, 좋은 순서. 버티지 못한 쪽은 빨간색."),
+    "picture.fails": ("; failing: {names}", "; 버티지 못함: {names}"),
+    "picture.key": (
+        "Lines across the ends of bars: 95 % intervals. Red and ✗: fails, see the table.",
+        "막대 끝의 선: 95% 신뢰 구간. 빨간색과 ✗: 버티지 못함(아래 표 참고).",
+    ),
 }  # fmt: skip
 """Key → (English, Korean), with the same placeholders in both."""
 

@@ -14,6 +14,7 @@ from typing import Any
 from nsb.analyse import articles, controls
 from nsb.analyse import claims as judge
 from nsb.analyse import table as tables
+from nsb.analyse.digest import Digest, digest
 from nsb.analyse.dominance import dominance
 from nsb.measure import archive
 from nsb.measure.journal import JournalError, read_starts_of, write_whole
@@ -22,9 +23,10 @@ from nsb.records.judged import Cell
 from nsb.records.schema import to_json
 from nsb.records.sources import Code, read_code
 from nsb.registry.claims import Claims, Judgement
+from nsb.registry.digest import DigestPlan
 from nsb.render import articles as pages_of_articles
 from nsb.render import claims as verdicts
-from nsb.render import csv, markdown
+from nsb.render import csv, markdown, picture
 from nsb.render.controls import sentences
 from nsb.render.markdown import Reproduced
 from nsb.render.messages import LANGUAGES
@@ -70,14 +72,14 @@ def _articles(folder: Path, run: dict[str, Any], cells: Sequence[Cell], claims: 
             write_whole(folder / "articles" / f"{letter}.{language}.md", of_runner(whole, run))
 
 
-def blog(folder: Path, run: dict[str, Any], cells: Sequence[Cell], claims: Claims) -> None:
-    """blog.en.md, blog.ko.md and the charts that they show. Raises JournalError."""
-    _drawn(folder, run, cells, claims, page=False)
+def blog(folder: Path, run: dict[str, Any], cells: Sequence[Cell], claims: Claims, wanted: DigestPlan, base: str = "") -> None:
+    """blog.en.md, blog.ko.md and the charts. `base`: what stands before each path in them. Raises JournalError."""
+    _drawn(folder, run, cells, claims, wanted, page=False, base=base)
 
 
-def pages(folder: Path, run: dict[str, Any], cells: Sequence[Cell], claims: Claims) -> None:
+def pages(folder: Path, run: dict[str, Any], cells: Sequence[Cell], claims: Claims, wanted: DigestPlan) -> None:
     """The same and report.html. Raises JournalError."""
-    _drawn(folder, run, cells, claims, page=True)
+    _drawn(folder, run, cells, claims, wanted, page=True)
 
 
 def drawn_apart(folder: Path) -> str | None:
@@ -94,7 +96,9 @@ def without_picture(folder: Path) -> int:
     return sum(not file.with_suffix(".png").exists() for file in (folder / "charts").glob("*.svg"))
 
 
-def _drawn(folder: Path, run: dict[str, Any], cells: Sequence[Cell], claims: Claims, page: bool) -> None:
+def _drawn(
+    folder: Path, run: dict[str, Any], cells: Sequence[Cell], claims: Claims, wanted: DigestPlan, page: bool, base: str = ""
+) -> None:
     from nsb.render import blog as posts  # drawing takes some seconds to import, which no other verb should wait for
     from nsb.render import charts, html
 
@@ -102,23 +106,25 @@ def _drawn(folder: Path, run: dict[str, Any], cells: Sequence[Cell], claims: Cla
     table = tables.make(run, cells, starts)
     judgement = judge.judged(run, cells, starts, code, claims)
     matrix = dominance(run, cells, starts, code)
+    found = digest(wanted, table, run, cells, starts, matrix)
     drawn = charts.charts(table, run, cells, starts, articles.repeated(run, cells, claims))
     (folder / "charts").mkdir(exist_ok=True)
-    for chart in drawn:
-        for language in LANGUAGES:
-            vectors = of_runner(charts.svg(chart, language), run)
-            write_whole(folder / "charts" / f"{chart.id}.{language}.svg", vectors)
-            picture, file = charts.png(vectors, language), folder / "charts" / f"{chart.id}.{language}.png"
-            if picture is None:
+    for language in LANGUAGES:
+        vectors = {posts.PICTURE: picture.svg(found, language, "light"), **{chart.id: charts.svg(chart, language) for chart in drawn}}
+        for name, vector in vectors.items():
+            shown = of_runner(vector, run)
+            write_whole(folder / "charts" / f"{name}.{language}.svg", shown)
+            pixels, file = charts.png(shown, language), folder / "charts" / f"{name}.{language}.png"
+            if pixels is None:
                 file.unlink(missing_ok=True)
             else:
-                write_whole(file, picture)
-    for language in LANGUAGES:
-        post = posts.post(language, table, run, judgement, matrix, code, drawn, claims.articles)
+                write_whole(file, pixels)
+        kind = "png" if charts.has_letters(language) else "svg"  # many platforms show no SVG
+        post = posts.post(language, table, run, judgement, matrix, found, drawn, claims.articles, base, kind)
         write_whole(folder / f"blog.{language}.md", of_runner(post, run))
     if page:
         whole = html.page(
-            table, run, cells, starts, judgement, matrix, code, drawn, charts.bundle(), claims.articles, archive.packed(folder)
+            table, run, cells, starts, judgement, matrix, code, drawn, charts.bundle(), found, claims.articles, archive.packed(folder)
         )
         write_whole(folder / "report.html", of_runner(whole, run))
 
@@ -148,6 +154,30 @@ def reproduced(runs: Sequence[CommittedRun], claims: Claims) -> list[Reproduced]
     """Each article whose own load one of the runs repeats, and the folders of those runs, in the order of the runs."""
     found = [Reproduced(each, [run.folder for run in runs if letter in run.repeated]) for letter, each in claims.articles.items()]
     return [each for each in found if each.folders]
+
+
+def digest_of_run(folder: Path, run: dict[str, Any], cells: Sequence[Cell], wanted: DigestPlan) -> Digest:
+    """Raises JournalError."""
+    starts = read_starts_of(folder)
+    return digest(wanted, tables.make(run, cells, starts), run, cells, starts, dominance(run, cells, starts, read_code_of(folder)))
+
+
+def front_pages(root: Path, newest: Path, claims: Claims, wanted: DigestPlan) -> dict[Path, str]:
+    """What a visitor sees first, from the newest standard run and the committed runs of the articles: the READMEs with their blocks, the
+    pictures, and docs/verdicts.md in both languages. Path → text. Raises JournalError and Altered."""
+    run, cells = read_run(newest)
+    found = digest_of_run(newest, run, cells, wanted)
+    committed = committed_articles(root, claims)
+    judgement = judge.judged(run, cells, read_starts_of(newest), read_code_of(newest), claims)
+    judged = [(newest.relative_to(root).as_posix(), judgement), *((each.folder, each.judgement) for each in committed)]
+    pages: dict[Path, str] = {}
+    for name, language in markdown.READMES.items():
+        block = markdown.readme_block(found, run, judged, language)
+        pages[root / name] = markdown.with_block((root / name).read_text(encoding="utf-8"), block)
+        pages[root / "docs" / markdown.VERDICTS[language]] = markdown.verdicts_page(run, judged, reproduced(committed, claims), language)
+        for theme in picture.THEMES:
+            pages[root / "docs" / picture.name(language, theme)] = picture.svg(found, language, theme)
+    return pages
 
 
 def tidy(root: Path, newest: Path, readmes: Sequence[str], claims: Claims) -> None:

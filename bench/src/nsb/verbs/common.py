@@ -15,6 +15,7 @@ from nsb.errors import Refused
 
 if TYPE_CHECKING:
     from nsb.registry.claims import Claims
+    from nsb.registry.digest import DigestPlan
     from nsb.registry.load import Registry
 
 DONE, INCOMPLETE, USAGE, REFUSED = 0, 1, 2, 3
@@ -38,6 +39,13 @@ def claims_of(registry: Registry | None = None) -> Claims:
     from nsb.registry.load import load_claims
 
     return load_claims(BENCH, registry or registry_of())
+
+
+def digest_of(registry: Registry | None = None) -> DigestPlan:
+    """Raises ConfigurationError."""
+    from nsb.registry.load import load_digest
+
+    return load_digest(BENCH, registry or registry_of())
 
 
 def found_run(named: Path) -> Path:

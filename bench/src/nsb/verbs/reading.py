@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -13,9 +14,9 @@ from nsb.records.judged import Cell
 from nsb.registry.load import ConfigurationError
 from nsb.render import claims as verdicts
 from nsb.render import markdown, terminal, words
-from nsb.session.outputs import Written, blog, committed_articles, drawn_apart, outputs, pages, reproduced, tidy, without_picture
+from nsb.session.outputs import Written, blog, drawn_apart, front_pages, outputs, pages, tidy, without_picture
 from nsb.session.runs import read_run
-from nsb.verbs.common import BENCH, DONE, INCOMPLETE, ROOT, claims_of, console, found_run, tell_unchained
+from nsb.verbs.common import BENCH, DONE, INCOMPLETE, ROOT, claims_of, console, digest_of, found_run, tell_unchained
 
 
 def written(folder: Path) -> tuple[Written, dict[str, Any], list[Cell]]:
@@ -46,21 +47,17 @@ def _tell_without_picture(folder: Path) -> None:
 
 
 def report(run: Path, readme: bool) -> None:
-    """Every output again from a run's raw data; `readme`: the blocks of both READMEs too."""
+    """Every output again from a run's raw data; `readme`: the blocks of both READMEs too, the pictures, and docs/verdicts.md."""
     run = found_run(run)
     if readme and not run.resolve().is_relative_to(BENCH / "results"):
         raise ConfigurationError([f"--readme: {run} is not a committed run below bench/results/"])
-    made, facts, _ = written(run)
+    written(run)
     complete = draw_apart(run)
     if readme:
         claims = claims_of()
-        articles = committed_articles(ROOT, claims)
-        judged = [(run.resolve().relative_to(ROOT).as_posix(), made.judgement), *((each.folder, each.judgement) for each in articles)]
-        pages_of = reproduced(articles, claims)
-        for name, language in markdown.READMES.items():
-            block = markdown.readme_block(made.table, facts, judged, pages_of, language)
-            write_whole(ROOT / name, markdown.with_block((ROOT / name).read_text(encoding="utf-8"), block))
-        tidy(ROOT, run.resolve(), list(markdown.READMES), claims)
+        for file, text in front_pages(ROOT, run.resolve(), claims, digest_of()).items():
+            write_whole(file, text)
+        tidy(ROOT, run.resolve(), [*markdown.READMES, *(f"docs/{name}" for name in markdown.VERDICTS.values())], claims)
     sys.exit(DONE if complete else INCOMPLETE)
 
 
@@ -80,14 +77,16 @@ def raw(run: Path, member: str | None) -> None:
         sys.stdout.buffer.write(archive.member(run, member))
 
 
-def blog_data(run: Path) -> None:
-    """The blog data alone."""
+def blog_data(run: Path, base: str) -> None:
+    """The blog post alone. Raises ConfigurationError."""
+    if base and not re.fullmatch(r"https?://\S+/", base):
+        raise ConfigurationError([f"--base: {base!r} is no address of a folder: it begins with https:// and ends with /"])
     run = found_run(run)
-    blog(run, *read_run(run), claims_of())
+    blog(run, *read_run(run), claims_of(), digest_of(), base)
     console.print(f"{run}/blog.en.md, blog.ko.md, charts/", markup=False)
     _tell_without_picture(run)
 
 
 def draw(run: Path) -> None:
     """What `report` and a run's end draw in a process of its own."""
-    pages(run, *read_run(run), claims_of())
+    pages(run, *read_run(run), claims_of(), digest_of())

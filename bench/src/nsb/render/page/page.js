@@ -1,8 +1,14 @@
 // Switches, filters, sorting, dialogs and charts. What is remembered is in the address, behind #: a section, lang=, theme=.
 'use strict';
-(() => {
+(async () => {
   const root = document.documentElement;
-  const data = JSON.parse(document.getElementById('data').textContent);
+
+  async function unzipped(id) {
+    const bytes = Uint8Array.from(atob(document.getElementById(id).textContent), (letter) => letter.charCodeAt(0));
+    return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'))).text();
+  }
+
+  const data = JSON.parse(await unzipped('data'));
   const all = (selector, under = document) => [...under.querySelectorAll(selector)];
   const state = { lang: 'en', theme: 'auto', at: '' };
 
@@ -50,10 +56,23 @@
     else root.dataset.theme = state.theme;
     for (const button of all('[data-lang]')) button.setAttribute('aria-pressed', String(button.dataset.lang === state.lang));
     for (const button of all('[data-theme-to]')) button.setAttribute('aria-pressed', String(button.dataset.themeTo === state.theme));
-    for (const named of all('[data-en]')) named.setAttribute('aria-label', named.dataset[state.lang]);
+    for (const option of all('[data-say-en]')) option.textContent = state.lang === 'ko' ? option.dataset.sayKo : option.dataset.sayEn;
+    compare();
+    nameAll(document);
     tellSorted();
     filter();
     for (const canvas of drawn) draw(canvas);
+  }
+
+  function nameAll(under) {
+    for (const named of all('[data-en]', under)) named.setAttribute('aria-label', named.dataset[state.lang]);
+  }
+
+  // What stands within closed details comes packed, as the page's own HTML.
+  function fill(details) {
+    details.insertAdjacentHTML('beforeend', data.later[Number(details.dataset.later)]);
+    delete details.dataset.later;
+    nameAll(details);
   }
 
   function change(what) {
@@ -62,12 +81,43 @@
     apply();
   }
 
-  function go(id) {
+  // Charts above the target get their height only when they are drawn, so they are drawn first.
+  async function go(id) {
     const target = document.getElementById(id);
     if (!target) return;
     if (target.matches('.claim[hidden]')) reveal(target);
     target.scrollIntoView();
     target.focus({ preventScroll: true });
+    const above = all('.canvas').filter((canvas) => canvas.offsetParent && canvas.compareDocumentPosition(target) & Node.DOCUMENT_POSITION_FOLLOWING);
+    const waiting = above.filter((canvas) => !drawn.has(canvas));
+    if (!waiting.length) return;
+    for (const canvas of waiting) render(canvas);
+    await Promise.all(waiting.map((canvas) => canvas.ended));
+    if (state.at === id) target.scrollIntoView({ behavior: 'instant' });
+  }
+
+  // --- the small table -------------------------------------------------------------------------------------------------
+
+  // Puts the factors to the chosen baseline beside the values. Without one they are those to the best of each row, as they came.
+  const asTheyCame = new Map(all('td.digest').map((cell) => [cell, [cell.querySelector('.factor').textContent, cell.className]]));
+
+  function compare() {
+    const chosen = document.getElementById('baseline');
+    if (!chosen) return;
+    for (const [cell, [factor, classes]] of asTheyCame) {
+      const [text, bounds, tied] = chosen.value ? data.factors[cell.dataset.row][chosen.value][cell.dataset.of] : [factor, '', ''];
+      cell.className = chosen.value ? classes.replace(/\b(best|tied|worse|unknown)\b/, tied || 'worse') : classes;
+      cell.querySelector('.factor').textContent = text;
+      cell.querySelector('.bounds').textContent = bounds;
+      const sign = cell.querySelector('.sign');
+      if (sign) sign.hidden = Boolean(chosen.value) && !cell.classList.contains('fails');
+    }
+    document.getElementById('compared').textContent = chosen.value ? words('page.compared', { name: chosen.value }) : '';
+  }
+
+  function showColumns() {
+    const shown = new Set(all('[name=column]:checked').map((box) => box.value));
+    for (const cell of all('.digest-table [data-of]')) cell.hidden = !shown.has(cell.dataset.of);
   }
 
   // --- claims ----------------------------------------------------------------------------------------------------------
@@ -224,11 +274,19 @@
     return made;
   }
 
+  // The drawing library comes packed; it is needed when the first chart comes near. Its hash is in the page's policy.
+  let library = null;
+
+  function unpacked() {
+    library ||= unzipped('bundle').then((source) => document.head.append(element('script', {}, source)));
+    return library;
+  }
+
   const prefersDark = matchMedia('(prefers-color-scheme: dark)');
 
   function draw(canvas) {
     const specs = data.charts[canvas.dataset.chart];
-    if (typeof vegaEmbed !== 'function' || !specs) return;
+    if (!specs) return;
     const theme = state.theme !== 'auto' ? state.theme : prefersDark.matches ? 'dark' : 'light';
     const spec = {
       ...(state.lang === 'ko' ? patched(...specs) : specs[0]),
@@ -236,16 +294,21 @@
     };
     const options = { mode: 'vega-lite', actions: false, ast: true, renderer: 'svg', tooltip: { theme } };
     canvas.ended = (canvas.ended || Promise.resolve())
-      .then(() => vegaEmbed(canvas.firstElementChild, spec, options))
+      .then(unpacked)
+      .then(() => window.vegaEmbed(canvas.firstElementChild, spec, options))
       .then((made) => { if (canvas.made) canvas.made.finalize(); canvas.made = made; })
       .catch((error) => console.error(error));
   }
 
+  function render(canvas) {
+    watcher.unobserve(canvas);
+    drawn.add(canvas);
+    draw(canvas);
+  }
+
   const watcher = new IntersectionObserver((entries) => {
     for (const entry of entries.filter((each) => each.isIntersecting)) {
-      watcher.unobserve(entry.target);
-      drawn.add(entry.target);
-      draw(entry.target);
+      render(entry.target);
     }
   }, { rootMargin: '300px' });
 
@@ -269,10 +332,16 @@
     else if (found.id === 'unfold') {
       const open = found.getAttribute('aria-pressed') === 'false';
       found.setAttribute('aria-pressed', String(open));
+      for (const details of all('.claim [data-later]')) fill(details);
       for (const details of all('.claim details')) details.open = open;
     }
   });
-  document.addEventListener('change', (event) => { if (event.target.closest('#filters')) filter(); });
+  document.addEventListener('toggle', (event) => { if (event.target.dataset.later !== undefined) fill(event.target); }, true);
+  document.addEventListener('change', (event) => {
+    if (event.target.closest('#filters')) filter();
+    if (event.target.id === 'baseline') compare();
+    if (event.target.name === 'column') showColumns();
+  });
   window.addEventListener('hashchange', () => { readAddress(); apply(); go(state.at); });
   prefersDark.addEventListener('change', () => { for (const canvas of drawn) draw(canvas); });
 

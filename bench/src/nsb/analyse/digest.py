@@ -1,0 +1,340 @@
+"""What a reader sees first of a run: a small table of factors, and findings. Pure.
+
+Chosen by digest.toml, decided by the cells. Who is better than whom is what dominance.py decided, so the page, the READMEs and the blog
+post say the same; a factor is the paired ratio of two contenders over the rounds with its 95 % t interval.
+
+Marks. The *leader* of a row has the best value. It is *best* only where it was shown better than every other contender of the row, so a
+figure that varies much cannot win. Where somebody is not distinguishable from the leader, neither is best: both are *tied*. *worse* was
+shown worse than the leader. *unknown*: fewer than five rounds, a bound, or a closed gate.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence, Set
+from typing import Any, Literal
+
+from pydantic import Field
+
+from nsb.analyse import judge
+from nsb.analyse.dominance import first_ready
+from nsb.analyse.stats import contrast
+from nsb.analyse.table import Entry, Table
+from nsb.records.judged import Cell
+from nsb.records.starts import Start
+from nsb.registry.claims import Criterion, Dominance, JudgedClaim
+from nsb.registry.digest import READY, Chosen, DigestPlan, Told
+from nsb.registry.terms import METRIC_UNITS, Frozen, Metric
+
+MOST_FINDINGS = 5
+MOST_SURPRISES = 3
+WIDEST = 0.5
+"""A value whose interval is wider than this share of it, on one side, has no factor: the mean of such ratios says little."""
+
+Mark = Literal["best", "tied", "worse", "unknown"]
+
+
+class Factor(Frozen):
+    """A contender beside another one: their ratio, or in ms their difference."""
+
+    value: float
+    low: float
+    high: float
+    unit: Literal["ratio", "ms"]
+    tied: bool
+    """Whether the two could be compared and neither was shown to be better."""
+
+
+class Place(Frozen):
+    """One contender in one row."""
+
+    contender: str
+    value: float | None
+    """None where nothing was measured that counts."""
+    low: float | None
+    high: float | None
+    mark: Mark
+    fails: bool
+    bound: bool = False
+    """The value is an upper bound: memory grew too little to tell."""
+    reached: bool = False
+    """The value is the answers per second that it reached: it could not sustain the rate."""
+    word: str | None = None
+    """In the place of a value: a status."""
+    factors: dict[str, Factor] = Field(default_factory=dict)
+    """Baseline → this contender beside it."""
+
+
+class Row(Frozen):
+    """A row of the small table. Leader: the contender with the best value that counts; None where nobody has one."""
+
+    chosen: Chosen
+    unit: str
+    better: Literal["less", "more"]
+    interval: bool
+    """Whether low and high are 95 % intervals over the rounds; else one round's halves, or a range."""
+    leader: str | None
+    places: list[Place]
+
+    @property
+    def alike(self) -> bool:
+        """Nobody fails, everybody has a value, and nobody is distinguishable from the leader."""
+        return all(place.mark == "tied" and not place.fails for place in self.places)
+
+    def place(self, contender: str) -> Place:
+        return next(each for each in self.places if each.contender == contender)
+
+
+class Finding(Frozen):
+    """A sentence of digest.toml that the run shows, with what fills its fields."""
+
+    told: Told
+    row: Row
+    first: list[Place]
+    """least: the leader, and who is not distinguishable from it. split: those that fail. alike: all."""
+    second: list[Place]
+    """least: the dearest of those that were shown worse, alone. split: those that do not fail."""
+    facts: dict[str, int | float]
+    """users, hold (s), threads, pool: as far as the run tells them."""
+
+
+class Digest(Frozen):
+    """Rows in the order of digest.toml, without those that the run has no figure for."""
+
+    contenders: list[str]
+    rows: list[Row]
+    findings: list[Finding]
+
+
+def digest(
+    plan: DigestPlan, table: Table, run: Mapping[str, Any], cells: Sequence[Cell], starts: Sequence[Start], dominance: Dominance
+) -> Digest:
+    found = [row for chosen in plan.rows if (row := _row(chosen, table, run, cells, starts, dominance)) is not None]
+    by_id = {row.chosen.id: row for row in found}
+    findings = [
+        finding for told in plan.findings if told.row in by_id and (finding := _finding(told, by_id[told.row], table, run)) is not None
+    ]
+    return Digest(contenders=table.contenders, rows=found, findings=findings[:MOST_FINDINGS])
+
+
+# --- rows -----------------------------------------------------------------------------------------------------------------
+
+
+def _row(
+    chosen: Chosen, table: Table, run: Mapping[str, Any], cells: Sequence[Cell], starts: Sequence[Start], dominance: Dominance
+) -> Row | None:
+    if chosen.id == READY:
+        metric, places = READY, _readiness(table)
+        better: Literal["less", "more"] = "less"
+        interval = all(each.ready_s is None or each.ready_s.spread == "interval" for each in table.startups)
+    elif chosen.id in table.scenarios:
+        metric = table.headlines[chosen.id]
+        places = [_place(chosen, table.entry(contender, chosen.id)) for contender in table.contenders]
+        better = "more" if metric == "throughput" else "less"
+        interval = table.rounds > 1
+    else:
+        return None
+    if all(place.value is None for place in places):
+        return None
+    leader = _leader(places, better)
+    criterion = _criterion(dominance, chosen.id, metric)
+    found = marks(dominance, criterion, leader, [place.contender for place in places if place.value is not None])
+    ties = dominance.ties(criterion.id) if criterion is not None else set()
+    factors = _factors(chosen.id, metric, places, ties, run, cells, starts)
+    return Row(
+        chosen=chosen,
+        unit="s" if chosen.id == READY else METRIC_UNITS[metric],  # type: ignore[index]
+        better=better,
+        interval=interval,
+        leader=leader,
+        places=[
+            place.model_copy(update={"mark": found.get(place.contender, "unknown"), "factors": factors.get(place.contender, {})})
+            for place in places
+        ],
+    )
+
+
+def _place(chosen: Chosen, entry: Entry) -> Place:
+    figure = entry.figure
+    reached = entry.status == "censored" and entry.model == "open"
+    low, high = (None, None) if figure is None else (figure.low, figure.high)
+    beyond = chosen.fails_above is not None and not reached and low is not None and low > chosen.fails_above
+    return Place(
+        contender=entry.contender,
+        value=None if figure is None else figure.value,
+        low=low,
+        high=high,
+        mark="unknown",
+        fails=reached or beyond or entry.limit in chosen.fails_by or entry.status == "failed",
+        bound=figure is not None and figure.bound,
+        reached=reached,
+        word=entry.status if figure is None else None,
+    )
+
+
+def _readiness(table: Table) -> list[Place]:
+    found = {each.contender: each for each in table.startups}
+    places = []
+    for name in table.contenders:
+        span = found[name].ready_s if name in found else None
+        shown = (None, None, None) if span is None else (span.value, span.low, span.high)
+        word = "missing" if span is None else None
+        places.append(Place(contender=name, value=shown[0], low=shown[1], high=shown[2], mark="unknown", fails=False, word=word))
+    return places
+
+
+def _leader(places: Sequence[Place], better: Literal["less", "more"]) -> str | None:
+    known = [place for place in places if place.value is not None and not place.reached]
+    order = sorted(known, key=lambda place: (place.value or 0.0) * (1 if better == "less" else -1))
+    return order[0].contender if order else None
+
+
+def _criterion(dominance: Dominance, row: str, metric: str) -> Criterion | None:
+    if row == READY:
+        return next((each for each in dominance.criteria if each.scenario is None and each.metric == READY), None)
+    return next((each for each in dominance.criteria if each.scenario == row and each.metric == metric), None)
+
+
+def marks(dominance: Dominance, criterion: Criterion | None, leader: str | None, names: Sequence[str]) -> dict[str, Mark]:
+    """The mark of each contender that has a value; the leader is the one with the best."""
+    if criterion is None or leader is None:
+        return dict.fromkeys(names, "unknown")
+    found: dict[str, Mark] = {name: _beside(leader, name, dominance, criterion) for name in names if name != leader}
+    if found and all(mark == "worse" for mark in found.values()):
+        return {**found, leader: "best"}
+    return {**found, leader: "tied" if "tied" in found.values() else "unknown"}
+
+
+def _beside(leader: str, name: str, dominance: Dominance, criterion: Criterion) -> Mark:
+    """What was decided of `name` beside the leader."""
+    if criterion.id in dominance.better.get(leader, {}).get(name, []):
+        return "worse"
+    return "tied" if criterion.id in dominance.compared.get(leader, {}).get(name, []) else "unknown"
+
+
+# --- factors --------------------------------------------------------------------------------------------------------------
+
+
+def _factors(
+    row: str,
+    metric: str,
+    places: Sequence[Place],
+    ties: Set[tuple[str, str]],
+    run: Mapping[str, Any],
+    cells: Sequence[Cell],
+    starts: Sequence[Start],
+) -> dict[str, dict[str, Factor]]:
+    """Contender → baseline → factor; none without two common rounds, nor of a figure that is a bound or hardly known."""
+    names = [place.contender for place in places if _steady(place)]
+    unit: Literal["ratio", "ms"] = "ratio"
+    values: dict[str, Mapping[int, float]]
+    if row == READY:
+        values = {name: first_ready(starts, name) for name in names}
+    else:
+        found = metric_of(metric)
+        unit = "ms" if judge.unit(run, row, found) == "ms" else "ratio"
+        values = {name: judge.series(cells, row, name, found) for name in names}
+    factors: dict[str, dict[str, Factor]] = {name: {} for name in names}
+    for name in names:
+        for baseline in names:
+            pair = values[name], values[baseline]
+            x = [_x(pair[0][round_], pair[1][round_], unit) for round_ in sorted(pair[0].keys() & pair[1].keys())]
+            if len(x) > 1:
+                around = contrast(x).interval(0.95)
+                value, low, high = (judge.shown(each, unit) for each in (sum(x) / len(x), around.low, around.high))
+                factors[name][baseline] = Factor(value=value, low=low, high=high, unit=unit, tied=(name, baseline) in ties)
+    return factors
+
+
+def _steady(place: Place) -> bool:
+    if place.value is None or place.low is None or place.high is None or place.reached or place.bound:
+        return False
+    return max(place.high - place.value, place.value - place.low) <= WIDEST * place.value
+
+
+def metric_of(name: str) -> Metric:
+    """A headline is a metric too."""
+    return name  # type: ignore[return-value]
+
+
+def _x(one: float, other: float, unit: Literal["ratio", "ms"]) -> float:
+    return math.log(one / other) if unit == "ratio" else one - other
+
+
+# --- findings -------------------------------------------------------------------------------------------------------------
+
+
+def _finding(told: Told, row: Row, table: Table, run: Mapping[str, Any]) -> Finding | None:
+    """None where the run does not show it, or where a field of its sentence would stay empty."""
+    if not row.interval or table.rounds < judge.LEAST_ROUNDS:
+        return None
+    first, second = {"least": _least, "split": _split, "alike": _alike}[told.kind](told, row, table)
+    if not first or (told.kind != "alike" and not second):
+        return None
+    facts = _facts(row.chosen.id, first, run)
+    if any(
+        "{" + name + "}" in sentence
+        for sentence in (told.en, told.ko)
+        for name in ("users", "hold", "threads", "pool")
+        if name not in facts
+    ):
+        return None
+    return Finding(told=told, row=row, first=first, second=second, facts=facts)
+
+
+Sides = tuple[list[Place], list[Place]]
+
+
+def _least(told: Told, row: Row, table: Table) -> Sides:
+    if row.leader is None or row.better != "less":
+        return [], []
+    leader = row.place(row.leader)
+    near = [place for place in row.places if place.contender != row.leader and place.mark != "worse"]
+    worse = [place for place in row.places if place.mark == "worse" and row.leader in place.factors]
+    dearest = sorted(worse, key=lambda place: place.factors[leader.contender].value)[-1:]
+    return [leader, *near], dearest
+
+
+def _split(told: Told, row: Row, table: Table) -> Sides:
+    known = [place for place in row.places if place.low is not None and not place.reached]
+    return [place for place in known if place.fails], [place for place in known if not place.fails]
+
+
+def _alike(told: Told, row: Row, table: Table) -> Sides:
+    entries = [table.entry(contender, row.chosen.id) for contender in table.contenders if row.chosen.id in table.scenarios]
+    capped = bool(entries) and all(entry.limit == told.limit and entry.status == "valid" for entry in entries)
+    return ([*row.places], []) if capped and all(place.low is not None for place in row.places) else ([], [])
+
+
+def _facts(row: str, of: Iterable[Place], run: Mapping[str, Any]) -> dict[str, int | float]:
+    """Threads and pool only where all of them reported the same."""
+    plan = run["plan"]
+    told = [run.get("runtimes", {}).get(place.contender, {}) for place in of]
+    threads = {each.get("settings", {}).get("server_threads") for each in told}
+    pools = {each.get("pool_size") for each in told}
+    found = {
+        "users": plan.get("vus", {}).get(row),
+        "hold": (plan.get("holds_ms", {}).get(row) or 0) / 1000 or None,
+        "threads": threads.pop() if len(threads) == 1 else None,
+        "pool": pools.pop() if len(pools) == 1 else None,
+    }
+    return {name: value for name, value in found.items() if value is not None}
+
+
+# --- surprises ------------------------------------------------------------------------------------------------------------
+
+
+def surprises(claims: Sequence[JudgedClaim]) -> list[JudgedClaim]:
+    """Claims that were decided, the refuted ones first, those first whose ratio lies furthest from the claimed one; one of each article."""
+    told: dict[str, JudgedClaim] = {}
+    for claim in sorted(claims, key=lambda claim: (claim.verdict == "REFUTED", distance(claim)), reverse=True):
+        if claim.verdict in ("REFUTED", "SUPPORTED") and distance(claim) > 0:
+            told.setdefault(claim.article, claim)
+    return list(told.values())[:MOST_SURPRISES]
+
+
+def distance(claim: JudgedClaim) -> float:
+    """How far the figures that decided it lie from the claimed ones, as the greatest |ln|; 0 where none has a ratio to it: a difference."""
+    compared = [each for part in claim.parts if part.verdict == claim.verdict for each in part.comparisons]
+    apart = [each.value / each.border for each in compared if each.value and each.border and (each.unit == "ratio" or each.other is None)]
+    return max((abs(math.log(each)) for each in apart if each > 0), default=0.0)

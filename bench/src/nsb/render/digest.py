@@ -1,0 +1,173 @@
+"""The small table of factors and the findings, in words (analyse/digest.py). Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from nsb.analyse.digest import Digest, Factor, Finding, Place, Row
+from nsb.render import messages
+from nsb.render.messages import Language, own, text
+from nsb.render.words import CLOCK_MS, number
+
+TOLD = 0.05
+"""A half-width up to this share is not printed beside its value: the legend says so once."""
+
+# --- figures --------------------------------------------------------------------------------------------------------------
+
+
+def value(row: Row, place: Place, language: Language) -> str:
+    """`29.1`; `≤3.2` for an upper bound; `480/s` for a rate that was not sustained; a word where there is no figure."""
+    if place.value is None:
+        return "" if place.word == "not asked" else own(messages.word("status", place.word or "missing"), language)
+    shown = f"{place.value:.0f}" if by_clock(row) and not place.reached else number(place.value)
+    return f"{'≤' if place.bound else ''}{shown}{'/s' if place.reached else ''}"
+
+
+def by_clock(row: Row) -> bool:
+    """Latency, which the clock of whole milliseconds tells."""
+    return row.unit.endswith(" ms")
+
+
+def width(row: Row, place: Place) -> str:
+    """`±12%`, the half-width of the interval, the wider side, where that is more than `TOLD`; of latency `±3 ms` above the clock's own."""
+    if place.value is None or place.low is None or place.high is None or place.bound:
+        return ""
+    widest = max(place.high - place.value, place.value - place.low)
+    if by_clock(row) and not place.reached:
+        return f"±{widest:.0f} ms" if round(widest) > CLOCK_MS else ""
+    return f"±{widest / place.value:.0%}" if widest > TOLD * place.value else ""
+
+
+def factor(found: Factor | None) -> str:
+    """`1.36×`; of latency from the schedule the difference, `+94 ms`."""
+    if found is None:
+        return ""
+    if found.unit == "ratio":
+        return f"{number(found.value)}×"
+    return "" if round(found.value) == 0 else f"{'−' if found.value < 0 else '+'}{abs(found.value):.0f} ms"
+
+
+def bounds(found: Factor) -> str:
+    """`1.31–1.41`; in ms no finer than the clock."""
+    if found.unit == "ms":
+        low, high = min(found.low, found.value - CLOCK_MS), max(found.high, found.value + CLOCK_MS)
+        return f"{low:.0f} … {high:.0f} ms".replace("-", "−")
+    return f"{number(found.low)}–{number(found.high)}"
+
+
+def unit(row: Row, language: Language) -> str:
+    return messages.unit(row.unit, language)
+
+
+def title(row: Row, language: Language) -> str:
+    return own(row.chosen, language)
+
+
+# --- sentences ------------------------------------------------------------------------------------------------------------
+
+
+def sentence(found: Finding, language: Language) -> str:
+    return own(found.told, language).format(**_fields(found, language), **{name: f"{each:g}" for name, each in found.facts.items()})
+
+
+def _fields(found: Finding, language: Language) -> dict[str, str]:
+    row, kind = found.row, found.told.kind
+    if kind == "alike":
+        return {"range": _hull(row, found.first, language)}
+    if kind == "split":
+        return {
+            "failing": _names(found.first, language),
+            "failing_range": _hull(row, found.first, language),
+            "others_range": _hull(row, found.second, language),
+        }
+    leader, *near = found.first
+    (worst,) = found.second
+    times = worst.factors[leader.contender]
+    tied = [place for place in near if place.value is not None]
+    without = [place for place in near if place.value is None]
+    return {
+        "best": leader.contender,
+        "value": _with_interval(row, leader, language),
+        "tied": "".join(
+            text(f"digest.{key}", language, names=_names(of, language)) for key, of in (("tied", tied), ("without", without)) if of
+        ),
+        "worst": worst.contender,
+        "factor": text("digest.times", language, value=number(times.value), bounds=bounds(times)),
+    }
+
+
+def _names(places: Sequence[Place], language: Language) -> str:
+    names = [place.contender for place in places]
+    return names[0] if len(names) == 1 else text("digest.and", language, first=", ".join(names[:-1]), last=names[-1])
+
+
+def _with_interval(row: Row, place: Place, language: Language) -> str:
+    assert place.value is not None
+    assert place.low is not None
+    assert place.high is not None
+    if place.bound:
+        return f"≤ {messages.amount(number(place.high), row.unit, language)}"
+    shown, low, high = (f"{each:.0f}" if by_clock(row) else number(each) for each in (place.value, place.low, place.high))
+    return text("digest.interval", language, value=_amount(row, shown, language), low=low, high=high)
+
+
+def _hull(row: Row, places: Sequence[Place], language: Language) -> str:
+    """From the least lower to the greatest upper bound; of one contender its own figure. Of latency no finer than whole milliseconds."""
+    if len(places) == 1:
+        return _with_interval(row, places[0], language)
+    low, high = min(place.low or 0.0 for place in places), max(place.high or 0.0 for place in places)
+    shown = (f"{max(0, round(low - 0.5)):.0f}", f"{round(high + 0.5):.0f}") if by_clock(row) else (number(low), number(high))
+    return _amount(row, shown[0] if shown[0] == shown[1] else text("digest.to", language, low=shown[0], high=shown[1]), language)
+
+
+def _amount(row: Row, shown: str, language: Language) -> str:
+    """In sentences the unit alone: of `p99 ms` and `CPU µs/request` the sentence says the rest."""
+    return text("digest.amount", language, said=shown, unit=text(f"digest.unit.{row.unit}", language))
+
+
+# --- the table, in Markdown -------------------------------------------------------------------------------------------------
+
+
+def table(found: Digest, language: Language) -> str:
+    """Rows of factors: in each the leader is 1×, or 0 ms. Rows in which nobody differs are a line below it."""
+    rows = [row for row in found.rows if not row.alike]
+    if not rows:
+        return ""
+    lines = [f"| | {' | '.join(found.contenders)} |", "|---|" + "---:|" * len(found.contenders)]
+    for row in rows:
+        cells = " | ".join(_cell(row, place, language) for place in row.places)
+        lines.append(f"| {title(row, language)}<br><sub>{unit(row, language)}</sub> | {cells} |")
+    return "\n".join(lines) + "\n"
+
+
+def _cell(row: Row, place: Place, language: Language) -> str:
+    beside = factor(place.factors.get(row.leader or ""))
+    if place.contender == row.leader and not by_clock(row):
+        beside = "1×"
+    first = {
+        "best": f"**{beside}**" if beside else "**best**",
+        "tied": f"≈ {beside}".strip(),
+        "worse": beside,
+        "unknown": f"? {beside}".strip(),
+    }
+    marked = first[place.mark] if place.value is not None else ""
+    below = " ".join(part for part in (value(row, place, language), width(row, place)) if part)
+    above = " ".join(part for part in ("✗" if place.fails else "", marked) if part)
+    return f"{above}<br><sub>{below}</sub>" if above else below
+
+
+def notes(found: Digest, language: Language, best: str = "digest.legend.best") -> list[str]:
+    """What the marks of this table mean, what its failures are, and in which rows nobody differs. `best`: how the best one is marked."""
+    shown = [row for row in found.rows if not row.alike]
+    lines = [text("digest.legend", language, best=text(best, language))]
+    if any(place.mark == "unknown" and place.value is not None for row in shown for place in row.places):
+        lines.append(text("digest.legend.unknown", language))
+    failed = [row for row in shown if any(place.fails for place in row.places) and row.chosen.fails is not None]
+    if failed:
+        reasons = [f"{title(row, language)}: {own(row.chosen.fails, language)}" for row in failed]
+        lines.append(text("digest.legend.fails", language, reasons="; ".join(reasons)))
+    lines += [
+        text("digest.alike", language, title=title(row, language), range=_hull(row, row.places, language))
+        for row in found.rows if row.alike
+    ]  # fmt: skip
+    return lines

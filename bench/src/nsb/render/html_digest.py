@@ -1,0 +1,96 @@
+"""The small table of report.html, with every factor that its script may be asked for. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from markupsafe import Markup
+
+from nsb.analyse.digest import Digest, Place, Row
+from nsb.registry.claims import Said
+from nsb.render import digest as words
+from nsb.render import messages
+from nsb.render.html_words import both
+from nsb.render.messages import LANGUAGES
+
+
+@dataclass(frozen=True)
+class Cell:
+    """`kind`: best, tied, worse, unknown or none, where there is no figure. `factor` is the one to the leader of the row."""
+
+    contender: str
+    kind: str
+    fails: bool
+    factor: str
+    value: Markup
+    width: str
+
+
+@dataclass(frozen=True)
+class Line:
+    id: str
+    title: Said
+    unit: Said
+    fails: Said | None
+    cells: list[Cell]
+
+
+def lines(found: Digest) -> list[Line]:
+    """Without the rows in which nobody differs: those are sentences."""
+    return [
+        Line(
+            id=row.chosen.id,
+            title=row.chosen,
+            unit=messages.in_each(lambda language, row=row: words.unit(row, language)),  # type: ignore[misc]
+            fails=row.chosen.fails,
+            cells=[_cell(row, place) for place in row.places],
+        )
+        for row in found.rows
+        if not row.alike
+    ]
+
+
+def _cell(row: Row, place: Place) -> Cell:
+    return Cell(
+        contender=place.contender,
+        kind="none" if place.value is None else place.mark,
+        fails=place.fails,
+        factor=_beside(row, place, row.leader or ""),
+        value=both(messages.in_each(lambda language: words.value(row, place, language) or "–")),
+        width=words.width(row, place),
+    )
+
+
+def _beside(row: Row, place: Place, baseline: str) -> str:
+    if place.contender == baseline and place.value is not None:
+        return "1×" if not words.by_clock(row) else "±0"
+    found = place.factors.get(baseline)
+    return words.factor(found) or ("" if found is None else "±0")
+
+
+def factors(found: Digest) -> dict[str, dict[str, dict[str, list[str]]]]:
+    """Row → baseline → contender → the factor, its interval, and `tied` where the two are not distinguishable."""
+    return {
+        row.chosen.id: {
+            baseline: {
+                place.contender: [
+                    _beside(row, place, baseline),
+                    words.bounds(each) if (each := place.factors.get(baseline)) is not None and place.contender != baseline else "",
+                    "tied" if each is not None and each.tied else "",
+                ]
+                for place in row.places
+            }
+            for baseline in found.contenders
+        }
+        for row in found.rows
+        if not row.alike
+    }
+
+
+def findings(found: Digest) -> list[Said]:
+    """In Markdown, whose bold words are the only markup."""
+    return [messages.in_each(lambda language, each=each: words.sentence(each, language)) for each in found.findings]  # type: ignore[misc]
+
+
+def notes(found: Digest) -> list[Markup]:
+    return [both(en, ko) for en, ko in zip(*(words.notes(found, language, "digest.legend.dot") for language in LANGUAGES), strict=True)]

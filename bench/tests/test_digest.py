@@ -1,0 +1,250 @@
+"""The small table and the findings: what is planted in a run is told, and what a run does not show is not."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+
+import standard
+from nsb.analyse import digest as digests
+from nsb.analyse import table as tables
+from nsb.analyse.digest import Digest, digest
+from nsb.analyse.dominance import dominance
+from nsb.records.judged import Cell
+from nsb.registry.claims import Comparison, Judged, JudgedClaim, RatioRule, Said, Verdict
+from nsb.registry.digest import DigestPlan
+from nsb.registry.load import ConfigurationError, load, load_digest
+from nsb.render import digest as words
+from nsb.render import markdown, picture
+from nsb.render.messages import LANGUAGES, Language
+
+ROOT = Path(__file__).resolve().parents[2]
+REGISTRY = load(ROOT / "bench")
+PLAN = load_digest(ROOT / "bench", REGISTRY)
+
+
+def made(cells: list[Cell] | None = None, rounds: int = 6, scenarios: list[str] | None = None, plan: DigestPlan = PLAN) -> Digest:
+    run, starts = standard.run(rounds, scenarios), standard.starts(rounds)
+    found = standard.cells(rounds, scenarios) if cells is None else cells
+    return digest(plan, tables.make(run, found, starts), run, found, starts, dominance(run, found, starts, None))
+
+
+WHOLE = made()
+
+
+def marks(found: Digest, row: str) -> dict[str, str]:
+    return {place.contender: place.mark for place in next(each for each in found.rows if each.chosen.id == row).places}
+
+
+def changed(scenario: str, contender: str, **update: Any) -> list[Cell]:
+    return [
+        cell.model_copy(update=update) if (cell.scenario, cell.contender) == (scenario, contender) else cell for cell in standard.cells()
+    ]
+
+
+# --- what is told -----------------------------------------------------------------------------------------------------------
+
+
+def test_each_planted_finding_is_told_with_its_figure() -> None:
+    told = [words.sentence(each, "en") for each in WHOLE.findings]
+    assert [each.told.row for each in WHOLE.findings] == ["cost-read", "sleep-max", "interference", "in-flight-memory", "cost-wait-query"]
+    assert re.search(r"least CPU on rust, 21\.0 µs \(\S+–\S+\)\. python takes (9\.9|10\.)\S* × that \(\S+–\S+\)", told[0])
+    assert re.search(
+        r"pool of 200 threads .* of 600 users who each wait 1 s, java-pt serves 200 requests/s \(200–200\), the others \S+ to \S+", told[1]
+    )
+    assert re.search(r"wait on java-webflux, rust, python and node: their p99 is \d+ to \d+ ms\. Elsewhere it is \d to \d ms", told[2])
+    assert "On java-pt it holds 18." in told[3]
+    assert re.search(r"least CPU on rust, 30\.\d µs .* python takes 8\.6", told[4])
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_no_finding_without_an_interval(language: Language) -> None:
+    for each in WHOLE.findings:
+        said = words.sentence(each, language)
+        assert re.search(r"\([\d.,]+–[\d.,]+\)", said) or re.search(r"\d( to |~)\d", said), said
+        assert "{" not in said
+
+
+def test_both_languages_tell_the_same_figures() -> None:
+    for each in WHOLE.findings:
+        english, korean = (sorted(re.findall(r"\d+\.\d+", words.sentence(each, language))) for language in LANGUAGES)
+        assert english == korean
+
+
+@pytest.mark.parametrize("row", ["cost-read", "sleep-max", "interference", "in-flight-memory", "cost-wait-query"])
+def test_a_run_without_a_row_loses_its_sentence_alone(row: str) -> None:
+    found = made(scenarios=[name for name in standard.SCENARIOS if name != row])
+    told = {each.told.row for each in found.findings}
+    assert row not in told
+    assert {each.told.row for each in WHOLE.findings} - {row} <= told
+    assert len(found.findings) == digests.MOST_FINDINGS  # another one takes its place
+    assert row not in {each.chosen.id for each in found.rows}
+
+
+def test_fewer_than_five_rounds_have_rows_and_no_findings() -> None:
+    for rounds in (1, 4):
+        found = made(rounds=rounds)
+        assert found.findings == []
+        assert found.rows
+        assert {place.mark for row in found.rows for place in row.places} == {"unknown"}
+
+
+def test_who_was_not_measured_is_named_where_a_best_one_is() -> None:
+    found = made(changed("cost-read", "rust", status="failed", cpu_us_per_request={}, throughput_rps=None))
+    said = words.sentence(found.findings[0], "en")
+    assert "least CPU on go, 33." in said
+    assert "(without a figure: rust)" in said
+
+
+def test_where_all_threads_end_at_the_same_pool_that_is_told() -> None:
+    found = made(scenarios=["slow-query-max"])
+    (finding,) = [each for each in found.findings if each.told.kind == "alike"]
+    assert re.search(r"pool of 150 connections caps every contender at 749 to 750", words.sentence(finding, "en"))
+    one_free = [
+        cell.model_copy(update={"limit": "cpu"}) if cell.contender == "go" else cell for cell in standard.cells(6, ["slow-query-max"])
+    ]
+    assert [each for each in made(one_free, scenarios=["slow-query-max"]).findings if each.told.kind == "alike"] == []
+
+
+# --- marks ------------------------------------------------------------------------------------------------------------------
+
+
+def test_best_is_better_than_everybody_else() -> None:
+    assert marks(WHOLE, "cost-read") == {name: "best" if name == "rust" else "worse" for name in standard.NAMES}
+
+
+def test_the_noisiest_is_never_best() -> None:
+    noisy = [
+        cell.model_copy(update={"cpu_us_per_request": {"service": 20.0 * (3.0 if cell.round % 2 else 0.3)}})
+        if (cell.scenario, cell.contender) == ("cost-read", "node") else cell
+        for cell in standard.cells()
+    ]  # fmt: skip
+    found = marks(made(noisy), "cost-read")
+    assert found["node"] == "tied"
+    assert found["rust"] == "tied"
+    assert "best" not in found.values()
+    row = next(each for each in made(noisy).rows if each.chosen.id == "cost-read")
+    assert row.place("node").factors == {}  # such a mean ratio says little
+
+
+def test_failures_are_marked_and_have_a_reason() -> None:
+    table = words.table(WHOLE, "en")
+    rows = {line.split("<br>")[0].strip("| "): line for line in table.splitlines()[2:]}
+    assert rows["600 users wait 1 s each"].count("✗") == 1
+    assert rows["others while one blocks"].count("✗") == 4
+    assert "✗" not in rows["read"]
+    notes = " ".join(words.notes(WHOLE, "en"))
+    assert "600 users wait 1 s each: its threads, or its event loop, are the limit" in notes
+
+
+def test_a_rate_that_was_not_sustained_is_a_failure() -> None:
+    found = made(changed("interference", "go", status="censored", limit="cpu", throughput_rps=480.0))
+    place = next(each for each in found.rows if each.chosen.id == "interference").place("go")
+    assert (place.fails, place.reached, place.factors) == (True, True, {})
+    assert words.value(found.rows[0], place, "en") == "480/s"
+
+
+def test_a_row_in_which_nobody_differs_is_a_sentence() -> None:
+    assert "slow queries" not in words.table(WHOLE, "en")
+    assert "slow queries: nobody differs, 749 to 750 requests/s." in words.notes(WHOLE, "en")
+
+
+def test_factors_are_paired_ratios_to_any_baseline() -> None:
+    row = next(each for each in WHOLE.rows if each.chosen.id == "cost-read")
+    beside = row.place("go").factors["java-vt"]
+    assert beside.low < 33 / 72 < beside.high
+    assert row.place("go").factors["go"].value == 1.0
+    latency = next(each for each in WHOLE.rows if each.chosen.id == "interference").place("rust").factors["go"]
+    assert latency.unit == "ms"
+    assert latency.value == pytest.approx(95, abs=1)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_table_is_100_columns_wide_at_most(language: Language) -> None:
+    rows = [
+        [re.sub(r"</?sub>|\*", "", cell).split("<br>") for cell in line.split(" | ")] for line in words.table(WHOLE, language).splitlines()
+    ]
+    del rows[1]
+    # A Hangul syllable takes two columns. A cell has one space on each side.
+    columns = [
+        max(sum(1 + ("가" <= c <= "힣") for c in part.strip("| ")) for cell in column for part in cell)
+        for column in zip(*rows, strict=True)
+    ]
+    assert sum(width + 2 for width in columns) <= 100
+
+
+# --- the picture --------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_picture_has_every_figure_that_its_words_have(language: Language) -> None:
+    for theme in picture.THEMES:
+        root = ElementTree.fromstring(picture.svg(WHOLE, language, theme))
+        said = [element.text or "" for element in root.iter("{http://www.w3.org/2000/svg}text")]
+        for row in picture.rows(WHOLE):
+            for place in row.places:
+                assert any(each.endswith(words.value(row, place, language)) for each in said)
+                assert f"{place.contender} {words.value(row, place, language)}" in picture.alt(WHOLE, language)
+        fails = [each for each in said if each.startswith("✗ ")]
+        assert len(fails) == 5
+        assert "http" not in picture.svg(WHOLE, language, theme).replace("http://www.w3.org/2000/svg", "")
+
+
+def test_bars_are_sorted_and_failures_come_last() -> None:
+    assert [place.contender for place in picture.ranked(picture.rows(WHOLE)[0])][:2] == ["rust", "go"]
+    assert [place.fails for place in picture.ranked(picture.rows(WHOLE)[2])] == [False] * 3 + [True] * 4
+
+
+# --- surprises ------------------------------------------------------------------------------------------------------------------
+
+
+def claim(id_: str, verdict: Verdict, value: float, border: float) -> JudgedClaim:
+    rule = RatioRule(rule="ratio_at_least", scenario="s", metric="cpu", contender="a", other="b", ratio=border)
+    compared = Comparison(
+        contender="a", other="b", unit="ratio", verdict=verdict, reason=None, rounds=6, value=value, low=value * 0.9, high=value * 1.1,
+        level=0.95, border=border, agree=1.0, sign_holds=True, rounds_needed=None, gate_low=None, gate_high=None,
+    )  # fmt: skip
+    part = Judged(rule=rule, verdict=verdict, reason=None, comparisons=[compared])
+    return JudgedClaim(
+        id=id_, article=id_[0], said=Said(en=id_, ko=id_), verdict=verdict, reason=None, parts=[part], instead=[], also=[],
+        rounds_needed=None, reported=[],
+    )  # fmt: skip
+
+
+def test_surprises_are_the_claims_that_figures_contradict_most_one_of_each_article() -> None:
+    found = digests.surprises(
+        [
+            claim("A1", "REFUTED", 1.0, 8.0), claim("A2", "REFUTED", 1.0, 9.0), claim("B1", "SUPPORTED", 90.0, 2.0),
+            claim("C1", "REFUTED", 1.0, 2.0), claim("D1", "UNDECIDED", 1.0, 90.0), claim("E1", "SUPPORTED", 3.0, 2.0),
+        ]
+    )  # fmt: skip
+    assert [each.id for each in found] == ["A2", "C1", "B1"]
+
+
+# --- README and digest.toml ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("name", "language"), markdown.READMES.items())
+def test_a_run_with_every_row_leaves_the_readme_short(name: str, language: Language) -> None:
+    text = (ROOT / name).read_text(encoding="utf-8")
+    begin = text.index("| | java-vt")
+    written = text[:begin] + words.table(WHOLE, language) + text[text.index("\n\n", begin) :]
+    assert len(written.encode()) <= 12 * 1024
+    assert len(written.splitlines()) <= 200
+
+
+def test_mistakes_in_digest_toml_are_told(tmp_path: Path) -> None:
+    (tmp_path / "digest.toml").write_text(
+        '[[row]]\nid = "nowhere"\nen = "x"\nko = "x"\n[[finding]]\nrow = "nowhere"\nkind = "least"\nen = "{best}"\nko = "{best}"\n'
+    )
+    with pytest.raises(ConfigurationError, match="no scenario is named nowhere"):
+        load_digest(tmp_path, REGISTRY)
+    (tmp_path / "digest.toml").write_text(
+        '[[row]]\nid = "cost-read"\nen = "x"\nko = "x"\n[[finding]]\nrow = "cost-read"\nkind = "least"\nen = "{threads}"\nko = "x"\n'
+    )
+    with pytest.raises(ConfigurationError, match="least has no field threads"):
+        load_digest(tmp_path, REGISTRY)
