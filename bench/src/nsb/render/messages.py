@@ -510,11 +510,17 @@ MESSAGES: dict[str, tuple[str, str]] = {
         "{scenario} was not measured again with {tool}: {why}",
         "{scenario} 시나리오는 {tool}(으)로 다시 측정하지 못했습니다: {why}",
     ),
+    "legend.full_core": (
+        "CPU µs/request of cost-…: what one request costs on a core that is always busy, garbage collection included; "
+        "one core answers 1,000,000 ÷ it a second.",
+        "cost-…의 CPU µs/요청은 쉬지 않는 코어에서 요청 하나에 드는 비용입니다. GC에 든 시간도 들어 있습니다. "
+        "코어 하나가 초당 처리하는 요청은 1,000,000 ÷ 이 값입니다.",
+    ),
     "legend.cpu": (
-        "CPU µs/request is the cost of one request at the scenario's fixed rate, on "
+        "CPU µs/request at a fixed rate: the cost of one request on "
         "a core that is mostly idle and wakes for each request: "
         "it is not 1 ÷ capacity.",
-        "CPU µs/요청은 시나리오의 고정 요청률에서 요청 하나에 드는 비용입니다. 대부분 쉬는 코어를 매번 깨우는 비용이 들어 있어 "
+        "고정 요청률에서의 CPU µs/요청: 요청 하나에 드는 비용입니다. 대부분 쉬는 코어를 매번 깨우는 비용이 들어 있어 "
         "최대 처리량의 역수와 다릅니다.",
     ),
     "legend.memory": (
