@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from nsb.records.judged import Cell
 from nsb.registry import plan
 from nsb.registry.load import Registry
 from nsb.verbs import planning
@@ -139,3 +140,46 @@ def test_controls_are_told_apart(registry: Registry) -> None:
     made = plan.make(registry, "smoke", names, ["hello-rate"], "1cpu", 1, 3)
     assert made.controls == {"go-twin": {"kind": "twin", "of": "go"}, "go-plant-2ms": {"kind": "plant", "of": "go", "worsens": "p50"}}
     assert made.cells == 3
+
+
+# --- starts that serve several rounds -------------------------------------------------------------------------------------
+
+
+def shared(registry: Registry, rounds: int = 6) -> plan.Plan:
+    scenarios = ["cost-hello", "cost-read", "hello-max", "in-flight-memory"]
+    return plan.make(registry, "standard", ["go", "rust"], scenarios, "1cpu", 1, 7, rounds)
+
+
+def test_a_start_serves_two_rounds_and_other_rows_are_measured_once_a_start(registry: Registry) -> None:
+    made = shared(registry)
+    assert [round_ for round_ in range(1, 7) if made.is_fresh(round_)] == [1, 3, 5]
+    asked = {round_: {slot.scenario.id for slot in made.slots(round_)} for round_ in range(1, 7)}
+    assert asked[1] == asked[3] == asked[5] == {"cost-hello", "cost-read", "hello-max", "in-flight-memory"}
+    assert asked[2] == asked[4] == asked[6] == {"cost-hello", "cost-read"}
+    assert {each.id: made.rounds_of(each) for each in made.scenarios} == {
+        "cost-hello": 6, "cost-read": 6, "hello-max": 3, "in-flight-memory": 3,
+    }  # fmt: skip
+    assert made.cells == sum(1 for round_ in range(1, 7) for _ in made.slots(round_)) == 36
+
+
+def test_a_start_that_serves_two_rounds_is_announced_once(registry: Registry) -> None:
+    made = shared(registry)
+    cells_s = sum(made.cell_s(slot.contender, slot.scenario) for round_ in range(1, 7) for slot in made.slots(round_))
+    assert made.measuring_s == pytest.approx(cells_s + 3 * made.group_start_s(["go", "rust"]))
+
+
+def test_what_is_left_of_a_round_that_shares_its_start_needs_that_start_again(registry: Registry) -> None:
+    made = shared(registry, rounds=2)
+    first = [
+        Cell(round=1, contender=slot.contender.id, scenario=slot.scenario.id, profile="1cpu", model="closed", status="valid")
+        for slot in made.slots(1)
+    ]
+    cells_s = sum(made.cell_s(slot.contender, slot.scenario) for slot in made.slots(2))
+    assert plan.left_s(made, first) == pytest.approx(cells_s + made.group_start_s(["go", "rust"]))
+
+
+def test_a_run_without_cost_rows_or_with_one_contender_at_a_time_starts_for_each_round(registry: Registry) -> None:
+    others = plan.make(registry, "standard", ["go", "rust"], ["hello-max"], "1cpu", 1, 7, 6)
+    assert (others.rounds_per_start, others.rounds_of(others.scenarios[0])) == (1, 6)
+    one = shared(registry).only(["go", "rust"], ("contender", "asked for"))
+    assert (one.rounds_per_start, one.rounds_of(one.scenarios[-1])) == (1, 6)
