@@ -17,7 +17,9 @@ PLAN: dict[str, Any] = {"plan": {"rounds_per_start": 2, "controls": {"c0": {"kin
 
 
 def cell(contender: str, round_: int, x: float, error: float = 0.01) -> Cell:
-    cost = CostFigure(own_us=20.0, partner="ref", partner_us=10.0, ratio=math.exp(x), error=error, halves=1.0, windows=8, speed=None)
+    cost = CostFigure(
+        own_us=20.0, partner="ref", partner_us=10.0, ratio=math.exp(x), error=error, halves=1.0, halves_error=0.01, windows=8, speed=None
+    )
     return Cell(round=round_, contender=contender, scenario="cost-read", profile="1cpu", model="closed", status="valid", cost=cost)
 
 

@@ -160,6 +160,14 @@ def test_a_service_that_still_gets_cheaper_is_doubted() -> None:
     assert [doubt for doubt in cell.doubts if doubt.startswith("V8 ")]
 
 
+def test_a_collection_of_garbage_in_one_half_is_no_code_that_changes() -> None:
+    own = driven("slow", series(40.0, [1.0] * 2 + [5.0] + [1.0] * 9))
+    cell = judged(record(HONEST.model_copy(update={"own": own, "executed": None, "inserted": None, "called": None})))
+    assert cell.cost is not None
+    assert cell.cost.halves < 0.9
+    assert not [doubt for doubt in cell.doubts if doubt.startswith("V8 ")]
+
+
 @pytest.mark.parametrize(("rehearsal", "status"), [(True, "invalid"), (False, "valid")])
 def test_what_is_cold_says_so_and_has_no_figure_in_a_run_of_one_round(rehearsal: bool, status: str) -> None:
     cold = HONEST.own.model_copy(update={"bursts": [300.0, 200.0, 120.0]})

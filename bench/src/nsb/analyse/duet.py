@@ -18,8 +18,9 @@ from nsb.records.judged import Cell, Check, CostFigure
 
 DEMAND = 0.90
 """A service is full where it computed or waited for its core for this share of the window."""
-HALVES_DOUBT = 0.10
-"""Halves of one cell that differ by more are a doubt: its code or its heap was still changing."""
+HALVES_DOUBT, HALVES_ERRORS = 0.10, 3
+"""Halves of one cell that differ by more, and by so many standard errors of their difference, are a doubt: its code was still changing. A
+collection of garbage in one half alone is no such change, and its interval tells of it."""
 FOREIGN_DOUBT, STEAL_DOUBT = 0.10, 0.02
 """Shares of the machine that other programs, and the hypervisor, may use before it is a doubt."""
 CORE_OVER, CORE_DOUBT, CORE_INVALID = 1.02, 0.03, 0.10
@@ -65,25 +66,31 @@ def figure(duet: Duet) -> CostFigure | None:
     partner = duet.partner.series.between(duet.opens_s, duet.closes_s) if duet.partner is not None else None
     if min(len(costs(own)), len(costs(partner)) if partner is not None else LEAST_WINDOWS) < LEAST_WINDOWS:
         return None
+    error, halves_error = _errors(_logs(own, partner))
     return CostFigure(
         own_us=round(math.exp(log_cost(own)), 4),
         partner=duet.partner.contender if duet.partner is not None else None,
         partner_us=None if partner is None else round(math.exp(log_cost(partner)), 4),
         ratio=None if partner is None else round(math.exp(log_ratio(own, partner)), 5),
-        error=round(_error(own, partner), 5),
+        error=round(error, 5),
         halves=round(_halves(own, partner), 5),
+        halves_error=round(halves_error, 5),
         windows=len(costs(own)),
         speed=None if not duet.speeds else round(statistics.fmean(each.memory_steps_per_us for each in duet.speeds), 1),
     )
 
 
-def _error(own: Series, partner: Series | None) -> float:
-    """Of the mean over windows. A window in which nothing was answered is left out here, and its CPU is in the sums."""
+def _logs(own: Series, partner: Series | None) -> list[float]:
+    """ln of ratio (or cost) of each window. One in which nothing was answered is left out here, and its CPU is in the sums."""
     if partner is None:
-        x = [math.log(cost) for cost in costs(own)]
-    else:
-        x = [math.log(a / b) for a, b in zip(costs(own), costs(partner), strict=False)]
-    return statistics.stdev(x) / math.sqrt(len(x))
+        return [math.log(cost) for cost in costs(own)]
+    return [math.log(a / b) for a, b in zip(costs(own), costs(partner), strict=False)]
+
+
+def _errors(x: Sequence[float]) -> tuple[float, float]:
+    """The standard errors of the mean over windows, and of the difference between the means of both halves, by the spread within them."""
+    halves = x[: len(x) // 2], x[len(x) // 2 :]
+    return statistics.stdev(x) / math.sqrt(len(x)), math.sqrt(sum(statistics.variance(half) / len(half) for half in halves))
 
 
 def _halves(own: Series, partner: Series | None) -> float:
@@ -241,7 +248,7 @@ def _steady(duet: Duet) -> Check:
         return _check("V8", ["fewer than four windows had an answer"], bad=True)
     both = [duet.own, *([duet.partner] if duet.partner is not None else [])]
     cold = [f"{each.contender} is cold: it still became cheaper when its warm-up ended" for each in both if still_falling(each.bursts)]
-    moved = abs(math.log(found.halves)) > math.log1p(HALVES_DOUBT)
+    moved = abs(math.log(found.halves)) > max(math.log1p(HALVES_DOUBT), HALVES_ERRORS * found.halves_error)
     unlike = [f"the second half differs from the first by {found.halves - 1:+.0%}"] if moved else []
     return _check("V8", [*cold, *unlike], bad=duet.rehearsal and bool(cold), halves=found.halves)
 

@@ -97,6 +97,8 @@ class CostFigure(Frozen):
     """The standard error of ln(ratio), or of ln(cost) where there is no partner, by the spread of its windows of a quarter second."""
     halves: float
     """The second half of the window ÷ the first: of the ratio, or of the cost where there is no partner."""
+    halves_error: float
+    """The standard error of ln(halves), by the spread of the windows within each half."""
     windows: int
     speed: float | None
     """Steps of the witness over memory, per µs: the mean of before and after; None: it did not look."""
