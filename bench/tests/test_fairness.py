@@ -34,7 +34,7 @@ from nsb.session.run import Refused, must_be_fair
 from nsb.session.runs import read_run
 
 BENCH = Path(__file__).resolve().parents[1]
-RUNTIMES: dict[str, Any] = json.loads((BENCH / "results" / "20261120-standard" / "run.json").read_text(encoding="utf-8"))["runtimes"]
+RUNTIMES: dict[str, Any] = json.loads((BENCH / "results" / "20261123-standard" / "run.json").read_text(encoding="utf-8"))["runtimes"]
 GRANTED = Granted(workers=1, cores=[1], backlog=4096, nofile=20000, nice=0, memory_mib=2048)
 SEEN = Seen(
     connections=150,

@@ -14,7 +14,7 @@ from nsb.registry.claims import Claims, Judgement, Verdict
 from nsb.registry.load import load, load_digest
 from nsb.render import claims as verdicts
 from nsb.render import markdown
-from nsb.session.outputs import committed_articles, derived, front_pages, linked_from, outputs, reproduced, tidy
+from nsb.session.outputs import committed_before, derived, front_pages, linked_from, outputs, reproduced, tidy
 from nsb.session.runs import read_run
 
 pytestmark = pytest.mark.slow
@@ -153,13 +153,13 @@ def test_a_part_that_the_run_does_not_decide_is_told_with_the_run_that_does(tmp_
 def test_a_committed_run_is_judged_from_its_records(tmp_path: Path, claims: Claims) -> None:
     folder = tmp_path / "bench" / "results" / "20990101-article"
     shutil.copytree(BEFORE, folder, ignore=shutil.ignore_patterns(*MADE))
-    (found,) = committed_articles(tmp_path, claims)
+    (found,) = committed_before(tmp_path, tmp_path, claims)
     assert (found.folder, found.repeated) == ("bench/results/20990101-article", ["B"])
     assert found.judgement == outputs(folder, *read_run(folder), claims).judgement
     assert [(each.article.id, each.folders) for each in reproduced([found], claims)] == [("B", [found.folder])]
     (folder / "code.json").write_text("{}")
     with pytest.raises(Altered, match=r"code\.json was changed"):
-        committed_articles(tmp_path, claims)
+        committed_before(tmp_path, tmp_path, claims)
 
 
 def test_the_table_names_who_passed_the_contract_and_but_for_what(tmp_path: Path, claims: Claims) -> None:

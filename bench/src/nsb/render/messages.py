@@ -890,10 +890,10 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "verdicts.title": ("All claims and their verdicts", "모든 주장과 판정"),
     "verdicts.head": (
         "Written by `just report RUN --readme`. Below each verdict is its run: the newest standard run where that decides the "
-        "claim, else the newest article run that does. Runs that decide otherwise, or were undecided, are named there too. "
+        "claim, else the newest other run that does. Runs that decide otherwise, or were undecided, are named there too. "
         "[How claims are decided](claims.md).",
         "`just report RUN --readme`가 만든 문서입니다. 판정 아래에는 그 판정이 나온 실행이 있습니다. "
-        "최신 standard 실행이 판정하지 못한 주장은 판정할 수 있는 최신 article 실행을 따릅니다. "
+        "최신 standard 실행이 판정하지 못한 주장은 판정할 수 있는 가장 최근의 다른 실행을 따릅니다. "
         "판정이 다르거나 보류한 실행도 함께 적습니다. [판정 방법(영어)](claims.md).",
     ),
     "picture.alt": ("Bars, the best first; those that fail are red.", "막대그래프, 좋은 순서. 버티지 못한 쪽은 빨간색."),

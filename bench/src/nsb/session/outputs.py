@@ -140,10 +140,14 @@ class CommittedRun:
     """Letters of the articles whose own load it repeats."""
 
 
-def committed_articles(root: Path, claims: Claims) -> list[CommittedRun]:
-    """Each committed run of the tier article, judged again from its records, the newest first. Raises JournalError and Altered."""
-    found = []
-    for folder in sorted((file.parent for file in (root / "bench" / "results").glob("*-article*/run.json")), reverse=True):
+def committed_before(root: Path, newest: Path, claims: Claims) -> list[CommittedRun]:
+    """Each committed run of the tiers article and standard but `newest`, judged again from its records, the newest first.
+
+    Raises JournalError and Altered.
+    """
+    results, found = root / "bench" / "results", []
+    files = [*results.glob("*-article*/run.json"), *results.glob("*-standard/run.json")]
+    for folder in sorted((file.parent for file in files if file.parent != newest), reverse=True):
         run, cells = read_run(folder)
         judgement = judge.judged(run, cells, read_starts_of(folder), read_code_of(folder), claims)
         found.append(CommittedRun(folder.relative_to(root).as_posix(), judgement, list(articles.repeated(run, cells, claims))))
@@ -163,11 +167,11 @@ def digest_of_run(folder: Path, run: dict[str, Any], cells: Sequence[Cell], want
 
 
 def front_pages(root: Path, newest: Path, claims: Claims, wanted: DigestPlan) -> dict[Path, str]:
-    """What a visitor sees first, from the newest standard run and the committed runs of the articles: the READMEs with their blocks, the
+    """What a visitor sees first, from the newest standard run and the committed runs before it: the READMEs with their blocks, the
     pictures, and docs/verdicts.md in both languages. Path → text. Raises JournalError and Altered."""
     run, cells = read_run(newest)
     found = digest_of_run(newest, run, cells, wanted)
-    committed = committed_articles(root, claims)
+    committed = committed_before(root, newest, claims)
     judgement = judge.judged(run, cells, read_starts_of(newest), read_code_of(newest), claims)
     judged = [(newest.relative_to(root).as_posix(), judgement), *((each.folder, each.judgement) for each in committed)]
     pages: dict[Path, str] = {}
