@@ -16,6 +16,7 @@ from nsb.analyse.stats import contrast
 from nsb.records.cells import Record
 from nsb.records.duet import Driven, Duet, Series, Speed
 from nsb.records.judged import Cell
+from nsb.records.starts import Start
 
 WINDOWS, EVERY = 12, 0.25
 OPENS = 1000.5
@@ -264,3 +265,12 @@ def test_quality_of_one_round_has_no_intervals() -> None:
     found = quality(RUN, planted(1, 1.2, 0.02))
     assert found.rows[0].twin_percent is None
     assert found.plants == []
+
+
+def test_a_cost_in_the_round_of_a_start_that_was_still_getting_faster_is_doubted() -> None:
+    start = Start(round=1, contender="slow", started_at="", rising=True)
+    warm = Start(round=2, contender="slow", started_at="")
+    cells = [judged(record(HONEST, "slow", round_)) for round_ in (1, 2, 3)]
+    found = duet.doubt_cold(cells, [start, warm])
+    assert [duet.COLD in cell.doubts for cell in found] == [True, False, False]
+    assert [cell.status for cell in found] == [cell.status for cell in cells]

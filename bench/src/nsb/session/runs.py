@@ -5,11 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from nsb.analyse import duet
 from nsb.analyse.cells import read_cells
 from nsb.analyse.physics import Given, Impossible
 from nsb.measure.archive import summaries
 from nsb.measure.integrity import Altered, chain_of
-from nsb.measure.journal import CELLS, JournalError, read_facts, whole_lines
+from nsb.measure.journal import CELLS, JournalError, read_facts, read_starts_of, whole_lines
 from nsb.records.judged import Cell
 
 
@@ -23,7 +24,8 @@ def read_run(folder: Path) -> tuple[dict[str, Any], list[Cell]]:
     given = Given(run.get("plan", {}).get("holds_ms", {}), summaries(folder))
     try:
         with (folder / CELLS).open("rb") as file:
-            return run, read_cells(whole_lines(file, CELLS, chain_of(folder)), given)
+            cells = read_cells(whole_lines(file, CELLS, chain_of(folder)), given)
+        return run, duet.doubt_cold(cells, read_starts_of(folder))
     except FileNotFoundError:
         return run, []
     except OSError as error:
