@@ -160,9 +160,10 @@ def core(competitor: float, **changes: Any) -> list[str]:
 
 def test_a_core_that_never_idles_is_used_by_those_who_are_known() -> None:
     assert core(0.5) == core(0.515) == core(0.475) == []
-    assert core(0.6) == ["invalid: services and competitors used 110.0% of the cores that they may use"]
+    assert core(0.57) == ["doubt: services and competitors used 107.0% of the cores that they may use"]
+    assert core(0.65) == ["invalid: services and competitors used 115.0% of the cores that they may use"]
     missing = "% of the services' cores went to none of them: a program of somebody else's works there"
-    assert core(0.45) == [f"doubt: 5.0{missing}"]
+    assert core(0.44) == [f"doubt: 6.0{missing}"]
     assert core(0.3) == [f"invalid: 20.0{missing}"]
     assert core(0.3, steal_s=0.2 * WINDOWS * EVERY) == []
     assert core(0.3, rehearsal=True) == [f"doubt: 20.0{missing}"]

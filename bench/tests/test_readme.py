@@ -23,6 +23,8 @@ READMES = [ROOT / name for name in markdown.READMES]
 RESULTS = sorted(path.parent for path in (ROOT / "bench" / "results").glob("*/run.json"))
 BEFORE = ROOT / "bench" / "results" / "20261122-article-b"
 """A small run that repeats an article's own load."""
+DECIDES = ROOT / "bench" / "results" / "20261123-standard"
+"""A run that decides A2, A7 and C4 by itself."""
 REFERENCES = [folder for folder in RESULTS if folder.name.endswith("-standard")]
 MADE = ("table.*", "claims.*", "report.html", "blog.*", "charts", "articles")
 """What a run's folder holds besides its records and their archive."""
@@ -108,7 +110,7 @@ def with_verdicts(of: Judgement, **changes: Verdict) -> Judgement:
 
 def test_of_several_runs_the_one_that_decides_a_claim_is_told_and_who_disagrees(tmp_path: Path, claims: Claims) -> None:
     copy = tmp_path / "run"
-    shutil.copytree(REFERENCES[-1], copy, ignore=shutil.ignore_patterns(*MADE))
+    shutil.copytree(DECIDES, copy, ignore=shutil.ignore_patterns(*MADE))
     of = outputs(copy, *read_run(copy), claims).judgement
     runs = [
         ("results/one", with_verdicts(of, A1="UNDECIDED", A2="SUPPORTED")),
@@ -179,7 +181,7 @@ def test_the_table_names_who_passed_the_contract_and_but_for_what(tmp_path: Path
 
 def test_figures_stand_under_what_they_are_of_and_what_is_claimed_of_them(tmp_path: Path, claims: Claims) -> None:
     copy = tmp_path / "run"
-    shutil.copytree(REFERENCES[-1], copy, ignore=shutil.ignore_patterns(*MADE))
+    shutil.copytree(DECIDES, copy, ignore=shutil.ignore_patterns(*MADE))
     found = {claim.id: claim for claim in outputs(copy, *read_run(copy), claims).judgement.claims}
     assert verdicts.ours(found["A2"], "en").startswith("sleep-max, throughput: java-pt ")
     assert "; sleep-max, throughput (claimed: ≥ 2): java-vt ÷ java-pt 3" in verdicts.ours(found["A2"], "en")
