@@ -861,7 +861,7 @@ MESSAGES: dict[str, tuple[str, str]] = {
     ),
     "digest.legend.best": ("Bold", "굵은 글씨"),
     "digest.legend.dot": ("●", "●"),
-    "digest.legend.unknown": ("?: fewer than five rounds, or a bound: not compared.", "?: 라운드가 다섯 미만이거나 한쪽 경계만 알아 비교하지 않았습니다."),
+    "digest.legend.unknown": ("?: fewer than five rounds, or a bound: not compared.", "?: 비교할 만큼 라운드가 없거나 경계만 있습니다."),
     "digest.legend.fails": ("✗ fails. {reasons}.", "✗ 버티지 못함. {reasons}."),
     "digest.alike": ("{title}: nobody differs, {range}.", "{title}: 차이가 없습니다({range})."),
     "digest.no_findings": (
