@@ -14,6 +14,7 @@ from nsb.conform.wire import Connection, get, post_json
 from nsb.measure import generator, k6
 from nsb.registry.load import Registry
 from nsb.registry.scenario import Scenario
+from nsb.registry.timing import Timing
 
 pytestmark = pytest.mark.slow
 ROOT = Path(__file__).resolve().parents[2]
@@ -52,8 +53,9 @@ def by_k6(scenario: Scenario, folder: Path) -> Callable[[str], None]:
         pytest.skip("k6 is not built")
 
     def work(url: str) -> None:
-        data = k6.warming([scenario], 1, 5.0, url, time.time(), folder / "summary.json")
-        data |= {"url": url + scenario.path, "mix": None, "vus": 1}
+        timing = Timing(spread_s=0.0, settle_s=0.0, window_s=1.0, drain_s=0.0)
+        data, _ = k6.cell(scenario, timing, 1, url, 1, time.time(), folder / "summary.json")
+        data |= {"vus": 1}
         process = k6.start(program, ROOT, data, (0,), folder / "k6.log")
         process.wait(60)
         process.end(0)
@@ -67,7 +69,7 @@ def by_generator(scenario: Scenario, folder: Path) -> Callable[[str], None]:
         pytest.skip("the generator is not built")
 
     def work(url: str) -> None:
-        order = generator.order(scenario, scenario.path, url, [], 1, 1, 0.1, 0.1)
+        order = generator.order(generator.target(scenario), url, [], 1, 1, 0.1, 0.1)
         process = generator.start(program, order, (0,), folder, "one")
         process.wait(60)
         process.end(0)
