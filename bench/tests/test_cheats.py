@@ -9,8 +9,11 @@ from pathlib import Path
 import pytest
 
 from nsb.analyse.cells import judged
-from nsb.measure import k6, native
+from nsb.measure import k6, warming
+from nsb.measure.duet import Ground
 from nsb.measure.journal import Journal
+from nsb.measure.native import Stage
+from nsb.measure.runner import Runner
 from nsb.measure.tools import Workshop, workshop
 from nsb.records.judged import Cell
 from nsb.registry import plan as plans
@@ -24,9 +27,10 @@ pytestmark = [
     pytest.mark.skipif("NSB_CHEATS" not in os.environ, reason="some minutes of real loads: just cheats"),
 ]
 BENCH = Path(__file__).resolve().parents[1]
-WARM = 200
-AFTER = {"leaves-core": WARM + 30, "forks": WARM + 30}
-"""Played once the warm-up is over: before, the harness pins every thread anyway."""
+STEP_S, WARM = 0.5, 1100
+"""One step of the warm-up (s), and more requests than two of them send: one connection rests for 1 ms after each."""
+AFTER = dict.fromkeys(("leaves-core", "forks", "long-answer", "wrong-answer", "seldom-fails"), WARM)
+"""Played once the warm-up is over: before, the harness pins every thread anyway, and refuses a wrong answer."""
 
 GO = [
     ("no-calls", "fanout-rate", "V9 the upstream got 0 calls for"),
@@ -75,16 +79,17 @@ def work(tmp_path_factory: pytest.TempPathFactory) -> Workshop:
 
 
 @pytest.fixture(scope="module")
-def stage(work: Workshop, tmp_path_factory: pytest.TempPathFactory) -> Iterator[native.Stage]:
+def stage(work: Workshop, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
     with session.stage(work, "1cpu", 1, 1, tmp_path_factory.mktemp("stage"), None, print) as found:
         yield found
 
 
-def measured(work: Workshop, stage: native.Stage, who: Contender, scenario: str, folder: Path) -> Cell:
-    tier = work.registry.tiers["smoke"].model_copy(update={"warm_requests": WARM})
+def measured(work: Workshop, stage: Stage, who: Contender, scenario: str, folder: Path) -> Cell:
+    tier = work.registry.tiers["smoke"].model_copy(update={"warm_cap_s": 2 * STEP_S})
     registry = work.registry.model_copy(update={"contenders": {who.id: who}, "tiers": {"smoke": tier}})
     plan = plans.make(registry, "smoke", [who.id], [scenario], "1cpu", 1, 1, rounds=1)
-    runner = native.Runner(plan, stage, Journal(folder), k6.ensure(work.root, str(work.found["go"].path), print))
+    ground = Ground(stage, session.generator_program(work, print), folder / "generator", 1)
+    runner = Runner(plan, stage, Journal(folder), k6.ensure(work.root, str(work.found["go"].path), print), ground)
     try:
         runner.start_group([who.id], 1, print)
         return judged(runner.measure(next(iter(plan.slots(1)))))
@@ -94,8 +99,16 @@ def measured(work: Workshop, stage: native.Stage, who: Contender, scenario: str,
 
 @pytest.mark.parametrize(("service", "cheat", "scenario", "sentence"), [("go", *row) for row in GO] + [("node", *row) for row in NODE])
 def test_a_cheat_gets_no_clean_number(
-    work: Workshop, stage: native.Stage, tmp_path: Path, service: str, cheat: str, scenario: str, sentence: str
+    work: Workshop,
+    stage: Stage,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    service: str,
+    cheat: str,
+    scenario: str,
+    sentence: str,
 ) -> None:
+    monkeypatch.setattr(warming, "STEP_S", STEP_S)
     who = contender(service, cheat, work.registry)
     with stage.null_server(tmp_path) as (_, helper):
         if cheat == "hands-on":

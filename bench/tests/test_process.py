@@ -31,6 +31,24 @@ def started(tmp_path: Path, code: str, **options: object) -> Process:
     return process
 
 
+LEAVES = """
+import subprocess, sys, time
+subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"], start_new_session=True)
+print("up", flush=True)
+time.sleep(60)
+"""
+
+
+def test_what_has_left_the_group_ends_too_though_its_parent_ended_first(tmp_path: Path) -> None:
+    process = started(tmp_path, LEAVES)
+    (left,) = [psutil.Process(pid) for pid in process.tree() if pid != process.pid]
+    process.signal(signal.SIGTERM)
+    assert process.wait(10) == 128 + signal.SIGTERM
+    process.end(0)
+    left.wait(10)
+    assert not left.is_running()
+
+
 def test_the_whole_tree_ends(tmp_path: Path) -> None:
     process = started(tmp_path, SPAWNS)
     tree = process.tree()

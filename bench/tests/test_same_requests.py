@@ -12,9 +12,11 @@ import pytest
 
 from nsb.conform.wire import Connection, get, post_json
 from nsb.measure import generator, k6
+from nsb.measure.tools import Workshop, workshop
 from nsb.registry.load import Registry
 from nsb.registry.scenario import Scenario
 from nsb.registry.timing import Timing
+from nsb.session import run as session
 
 pytestmark = pytest.mark.slow
 ROOT = Path(__file__).resolve().parents[2]
@@ -47,10 +49,8 @@ class Listener:
         return sorted(line for line in lines if not line.startswith(("Host: ", "Content-Length: ")))
 
 
-def by_k6(scenario: Scenario, folder: Path) -> Callable[[str], None]:
-    program = k6.pinned(ROOT)
-    if not program.exists():
-        pytest.skip("k6 is not built")
+def by_k6(scenario: Scenario, folder: Path, tools: Workshop) -> Callable[[str], None]:
+    program = k6.ensure(ROOT, session.go(tools), print)
 
     def work(url: str) -> None:
         timing = Timing(spread_s=0.0, settle_s=0.0, window_s=1.0, drain_s=0.0)
@@ -63,10 +63,8 @@ def by_k6(scenario: Scenario, folder: Path) -> Callable[[str], None]:
     return work
 
 
-def by_generator(scenario: Scenario, folder: Path) -> Callable[[str], None]:
-    program = generator.program_file(ROOT)
-    if not program.exists():
-        pytest.skip("the generator is not built")
+def by_generator(scenario: Scenario, folder: Path, tools: Workshop) -> Callable[[str], None]:
+    program = session.generator_program(tools, print)
 
     def work(url: str) -> None:
         order = generator.order(generator.target(scenario), url, [], 1, 1, 0.1, 0.1)
@@ -90,11 +88,14 @@ def test_who_asks_cannot_be_told_by_the_request(registry: Registry, tmp_path: Pa
     scenario = registry.scenarios[name].model_copy(update={"ids": 0})
     sent = (scenario.answer_status, scenario.body)
     answer = f"HTTP/1.1 {sent[0]} OK\r\nContent-Length: {len(sent[1])}\r\n\r\n{sent[1]}"
+    tools = workshop(ROOT, registry)
     heads = {
         who: Listener(answer).head(work)
         for who, work in (
-            ("a check", by_check(scenario)), ("the generator", by_generator(scenario, tmp_path)), ("k6", by_k6(scenario, tmp_path)),
+            ("a check", by_check(scenario)),
+            ("the generator", by_generator(scenario, tmp_path, tools)),
+            ("k6", by_k6(scenario, tmp_path, tools)),
         )
-    }  # fmt: skip
+    }
     assert heads["a check"] == heads["the generator"] == heads["k6"]
     assert not any("agent" in line.lower() for line in heads["k6"])

@@ -239,6 +239,8 @@ class Process:
                 raise ProcessError(f"{name} cannot be started: {command[0]}: {error.strerror}") from None
             reaper.tell("+", self._popen.pid)
         self._process = psutil.Process(self._popen.pid)
+        self._descendants: list[psutil.Process] = []
+        """As last seen: those that left its group belong to nobody once it has ended."""
 
     @property
     def pid(self) -> int:
@@ -252,15 +254,17 @@ class Process:
 
     def tree(self) -> list[int]:
         """The process and all its descendants, those whose parent has ended included."""
-        with contextlib.suppress(psutil.NoSuchProcess):
-            return [self.pid, *(child.pid for child in self._process.children(recursive=True))]
-        return []
+        if not self._look():
+            return []
+        return [self.pid, *(child.pid for child in self._descendants)]
 
-    def _below(self) -> list[psutil.Process]:
-        """All its descendants."""
-        with contextlib.suppress(psutil.NoSuchProcess):
-            return list(self._process.children(recursive=True))
-        return []
+    def _look(self) -> bool:
+        """Remembers all its descendants; False where it has gone, and those seen last stay known."""
+        try:
+            self._descendants = list(self._process.children(recursive=True))
+        except psutil.NoSuchProcess:
+            return False
+        return self.exit_code is None
 
     def limits(self) -> Limits:
         return Limits()
@@ -275,7 +279,9 @@ class Process:
             pin(pid, cpus)
 
     def signal(self, number: int) -> None:
-        """To the main process alone. Raises ProcessLookupError where it has gone."""
+        """To the main process alone, which may end by it. Raises ProcessLookupError where it has gone."""
+        if self.exit_code is None:
+            self._look()
         os.kill(self.pid, number)
 
     def signal_group(self, number: int) -> None:
@@ -309,14 +315,14 @@ class Process:
         Returns the exit code.
         """
         if not self._over:
-            group = self._below()
             if self.exit_code is None:
+                self._look()
                 self.thaw()
                 with contextlib.suppress(ProcessLookupError):
                     self._popen.terminate()
                 ends(lambda: self.exit_code is not None, deadline_s)
             self.signal_group(signal.SIGKILL)  # whatever of the group is left
-            for each in group:
+            for each in self._descendants:
                 with contextlib.suppress(psutil.NoSuchProcess, psutil.TimeoutExpired):
                     each.kill()  # it may have left the group
                     each.wait(2)
