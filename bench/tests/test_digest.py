@@ -46,6 +46,14 @@ def changed(scenario: str, contender: str, **update: Any) -> list[Cell]:
     ]
 
 
+def test_a_value_with_doubts_has_their_mark_and_the_legend_says_what_it_means() -> None:
+    doubted = made(changed("cost-read", "node", doubts=["V8 cold"]))
+    read = next(row for row in doubted.rows if row.chosen.id == "cost-read")
+    assert [place.contender for place in read.places if words.value(read, place, "en").endswith("?")] == ["node"]
+    assert any(note.startswith("?: ") for note in words.notes(doubted, "en"))
+    assert not any(note.startswith("?: ") for note in words.notes(WHOLE, "en"))
+
+
 # --- what is told -----------------------------------------------------------------------------------------------------------
 
 

@@ -61,6 +61,8 @@ class Place(Frozen):
     """The value is the answers per second that it reached: it could not sustain the rate."""
     word: str | None = None
     """In the place of a value: a status."""
+    doubtful: bool = False
+    """As in the whole table: rounds are missing from the value, or a third of them have a doubt."""
     factors: dict[str, Factor] = Field(default_factory=dict)
     """Baseline → this contender beside it."""
 
@@ -169,6 +171,7 @@ def _place(chosen: Chosen, entry: Entry) -> Place:
         bound=figure is not None and figure.bound,
         reached=reached,
         word=entry.status if figure is None else None,
+        doubtful=figure is not None and entry.doubtful,
     )
 
 

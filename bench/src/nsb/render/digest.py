@@ -16,11 +16,11 @@ TOLD = 0.05
 
 
 def value(row: Row, place: Place, language: Language) -> str:
-    """`29.1`; `≤3.2` for an upper bound; `480/s` for a rate that was not sustained; a word where there is no figure."""
+    """`29.1`; `29.1?` with doubts; `≤3.2` for an upper bound; `480/s` where that was reached; a word where there is no figure."""
     if place.value is None:
         return "" if place.word == "not asked" else own(messages.word("status", place.word or "missing"), language)
     shown = f"{place.value:.0f}" if by_clock(row) and not place.reached else number(place.value)
-    return f"{'≤' if place.bound else ''}{shown}{'/s' if place.reached else ''}"
+    return f"{'≤' if place.bound else ''}{shown}{'/s' if place.reached else ''}{'?' if place.doubtful else ''}"
 
 
 def by_clock(row: Row) -> bool:
@@ -148,7 +148,7 @@ def _cell(row: Row, place: Place, language: Language) -> str:
         "best": f"**{beside}**" if beside else "**best**",
         "tied": f"≈ {beside}".strip(),
         "worse": beside,
-        "unknown": f"? {beside}".strip(),
+        "unknown": f"○ {beside}".strip(),
     }
     marked = first[place.mark] if place.value is not None else ""
     below = " ".join(part for part in (value(row, place, language), width(row, place)) if part)
@@ -162,6 +162,8 @@ def notes(found: Digest, language: Language, best: str = "digest.legend.best") -
     lines = [text("digest.legend", language, best=text(best, language))]
     if any(place.mark == "unknown" and place.value is not None for row in shown for place in row.places):
         lines.append(text("digest.legend.unknown", language))
+    if any(place.doubtful for row in shown for place in row.places):
+        lines.append(text("digest.legend.doubt", language))
     failed = [row for row in shown if any(place.fails for place in row.places) and row.chosen.fails is not None]
     if failed:
         reasons = [f"{title(row, language)}: {own(row.chosen.fails, language)}" for row in failed]

@@ -861,7 +861,11 @@ MESSAGES: dict[str, tuple[str, str]] = {
     ),
     "digest.legend.best": ("Bold", "굵은 글씨"),
     "digest.legend.dot": ("●", "●"),
-    "digest.legend.unknown": ("?: fewer than five rounds, or a bound: not compared.", "?: 비교할 만큼 라운드가 없거나 경계만 있습니다."),
+    "digest.legend.unknown": ("○: fewer than five rounds, or a bound: not compared.", "○: 비교할 만큼 라운드가 없거나 경계만 있습니다."),
+    "digest.legend.doubt": (
+        "?: a third of its rounds or more have a doubt; the whole table tells which.",
+        "?: 라운드의 3분의 1 이상에 주의할 점이 있습니다. 내용은 전체 표에 있습니다.",
+    ),
     "digest.legend.fails": ("✗ fails. {reasons}.", "✗ 버티지 못함. {reasons}."),
     "digest.alike": ("{title}: nobody differs, {range}.", "{title}: 차이가 없습니다({range})."),
     "digest.no_findings": (
