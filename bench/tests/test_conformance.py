@@ -21,8 +21,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 from nsb.conform import RULES, Answer, Bed, LaunchFailed, Outcome, answers, beyond_reach, check, differences, kernel
-from nsb.conform.exchanges import answer_of, exchanges, problem, xorshift
-from nsb.conform.rules_answers import MOST_ROUNDS_RESULT
+from nsb.conform.exchanges import answer_of, away, bytes_of, exchanges
 from nsb.conform.suite import Case
 from nsb.conform.wire import Connection, NoAnswer, Reply, Request, ask
 from nsb.measure.database import Server, provide
@@ -343,7 +342,7 @@ def test_every_rule_can_fail() -> None:
 
 
 def test_every_rule_of_the_contract_is_checked() -> None:
-    contract = (ROOT / "CONTRACT.md").read_text(encoding="utf-8")
+    contract = (ROOT / "contract" / "CONTRACT.md").read_text(encoding="utf-8")
     numbers = set(re.findall(r"^\| (C\d+) \|", contract, re.M)) | set(re.findall(r"\*\*(C\d+)", contract))
     assert {one.rule for one in RULES} == numbers
 
@@ -396,14 +395,21 @@ def test_an_answer_replaces_what_differs_by_chance() -> None:
     assert made == Answer(201, '{"id":{id},"name":"10"}', "application/json", 23, "/books/{id}")
 
 
-def test_problems_are_compact_and_in_order() -> None:
-    wanted = '{"type":"about:blank","title":"Bad Gateway","status":502,"detail":"the upstream did not answer"}'
-    assert problem(502, "the upstream did not answer").body == wanted
+def test_a_body_has_three_forms() -> None:
+    assert bytes_of("한") == "한".encode()
+    assert bytes_of(["<", {"repeat": "ab", "times": 3}, ">"]) == b"<ababab>"
+    assert bytes_of({"base64": "/w=="}) == b"\xff"
 
 
-def test_xorshift() -> None:
-    assert xorshift(1) == 723_471_715  # Marsaglia, Xorshift RNGs (2003), the first number of xor32 from this seed
-    assert 0 < MOST_ROUNDS_RESULT < 1 << 32
+def test_head_gets_the_same_answer_without_its_body() -> None:
+    by_title = {one.title: one.wanted for one in exchanges()}
+    assert by_title["HEAD /hello"] == replace(by_title["GET /hello"], body="")
+    assert by_title["HEAD /hello"].content_length == 5
+
+
+def test_what_a_neighbour_that_is_away_means() -> None:
+    assert away("database").body.endswith('"status":503,"detail":"the database did not answer"}')
+    assert away("upstream").body.endswith('"status":502,"detail":"the upstream did not answer"}')
 
 
 def test_a_case_without_a_check_does_not_pass() -> None:

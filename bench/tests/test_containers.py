@@ -25,7 +25,7 @@ from nsb.registry.load import Registry, load
 
 ROOT = Path(__file__).parents[2]
 COMPOSE = (ROOT / "compose.yaml").read_text(encoding="utf-8")
-CONTRACT = (ROOT / "CONTRACT.md").read_text(encoding="utf-8")
+CONTRACT = (ROOT / "contract" / "CONTRACT.md").read_text(encoding="utf-8")
 REGISTRY = load(ROOT / "bench")
 SERVICES = list(dict.fromkeys(service.folder for service in REGISTRY.proper_services.values()))
 FOLDERS = (*(folder for folder in SERVICES if (ROOT / folder / "Dockerfile").is_file()), "bench/upstream")

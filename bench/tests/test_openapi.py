@@ -1,4 +1,4 @@
-"""openapi.yaml says what CONTRACT.md says: one of them changed alone fails here."""
+"""CONTRACT.md, openapi.yaml, exchanges.json and settings.json say the same: one of them changed alone fails here."""
 
 from __future__ import annotations
 
@@ -14,12 +14,14 @@ import yaml
 from jsonschema import Draft202012Validator
 from openapi_spec_validator import OpenAPIV31SpecValidator
 
-from nsb.conform import exchanges, rules_edges
+from nsb.conform import rules_edges, rules_stopping, rules_streaming
+from nsb.conform.exchanges import FILE, Exchange, away, concerns, exchanges
 from nsb.registry.contract import ENDPOINTS, EXTRAS, endpoint
 
-ROOT = Path(__file__).parents[2]
-CONTRACT = (ROOT / "CONTRACT.md").read_text(encoding="utf-8")
-OPENAPI: dict[str, Any] = yaml.safe_load((ROOT / "openapi.yaml").read_text(encoding="utf-8"))
+FOLDER = Path(__file__).parents[2] / "contract"
+CONTRACT = (FOLDER / "CONTRACT.md").read_text(encoding="utf-8")
+OPENAPI: dict[str, Any] = yaml.safe_load((FOLDER / "openapi.yaml").read_text(encoding="utf-8"))
+SETTINGS: dict[str, Any] = json.loads((FOLDER / "settings.json").read_text(encoding="utf-8"))
 METHODS = ("get", "put", "post", "delete", "options", "head", "patch", "trace")
 
 
@@ -98,21 +100,152 @@ def test_the_same_bounds() -> None:
 
 
 def test_the_suite_has_the_same_bounds() -> None:
-    suite = {
-        "ms": (0, exchanges.MOST_MS),
-        "block": (0, exchanges.MOST_BLOCK_MS),
-        "calls": (1, exchanges.MOST_CALLS),
-        "rounds": (1, exchanges.MOST_ROUNDS),
-        "interval_ms": (exchanges.LEAST_INTERVAL_MS, exchanges.MOST_INTERVAL_MS),
-        "id": (1, exchanges.MOST_ID),
-    }
-    assert suite == bounds()
+    assert bounds()["ms"] == (0, rules_stopping.MOST_MS)
+    assert bounds()["interval_ms"] == (rules_streaming.LEAST_INTERVAL_MS, rules_stopping.MOST_INTERVAL_MS)
     (message,) = re.findall(r"message of more than (\d+) bytes", CONTRACT)
-    assert int(message) == exchanges.MOST_MESSAGE_BYTES == by_rule()["C15"][2]["x-max-message-bytes"]
+    assert int(message) == rules_streaming.MOST_MESSAGE_BYTES == by_rule()["C15"][2]["x-max-message-bytes"]
     (body,) = re.findall(r"at most (\d+) bytes", CONTRACT)
-    assert int(body) == exchanges.MOST_BODY_BYTES == by_rule()["C10"][2]["x-max-body-bytes"]
-    assert f"1–{exchanges.MOST_CHARACTERS} code points" in CONTRACT
-    assert OPENAPI["components"]["schemas"]["Name"]["maxLength"] == exchanges.MOST_CHARACTERS
+    assert int(body) == rules_edges.MOST_BODY == by_rule()["C10"][2]["x-max-body-bytes"]
+
+
+# ---- exchanges.json ----
+
+
+def posted(one: Exchange) -> bytes:
+    return b"".join(one.request.chunks) if one.request.chunks is not None else one.request.body or b""
+
+
+def test_the_file_has_the_form_that_its_readme_describes() -> None:
+    body = {
+        "anyOf": [{"type": "string"}, {"type": "array", "items": {"anyOf": [{"type": "string"}, closed(repeat="string", times="integer")]}}]
+    }
+    body["anyOf"].append(closed(base64="string"))
+    request = closed(
+        ["method", "target"], method="string", target="string", content_type="string", chunked="boolean", why="string", body=body
+    )
+    request["properties"]["headers"] = {"type": "object", "additionalProperties": {"type": "string"}}
+    answer = closed(["status"], status="integer", content_type="string", body=body, location="string", allow="string", upgrade="string")
+    needs = {"type": "array", "items": {"enum": ["database", "upstream", *EXTRAS]}, "maxItems": 1}
+    group = closed(rule="string", needs=needs, answer=answer, requests={"type": "array", "items": request, "minItems": 1})
+    whole = closed(away=closed(database=answer, upstream=answer), groups={"type": "array", "items": group})
+    assert [error.message for error in Draft202012Validator(whole).iter_errors(json.loads(FILE.read_text(encoding="utf-8")))] == []
+    readme = (FOLDER / "README.md").read_text(encoding="utf-8")
+    assert [key for key in (*request["properties"], *answer["properties"]) if key not in readme] == []
+
+
+def closed(required: list[str] | None = None, **properties: Any) -> dict[str, Any]:
+    """A JSON schema of an object with these keys and no other ones; of a type named by a word, or of a schema."""
+    of = {name: {"type": one} if isinstance(one, str) else one for name, one in properties.items()}
+    return {"type": "object", "properties": of, "required": [*of] if required is None else required, "additionalProperties": False}
+
+
+def test_each_answer_is_one_that_openapi_knows_for_its_path() -> None:
+    of_path = {endpoint(path): operation for method, path, operation in operations() if method == "GET"}
+    posts = {path: operation for method, path, operation in operations() if method == "POST"}
+    for one in exchanges():
+        operation = posts.get(one.request.target) or of_path.get(endpoint(one.request.target))
+        unknown = one.wanted.body == problem_of(404, "nothing is here") or operation is None
+        if unknown or one.request.method == "HEAD" or one.wanted.status == 405:
+            continue
+        described = operation["responses"][str(one.wanted.status)] if operation else {}
+        schema = described["content"][one.wanted.content_type]["schema"]
+        value = one.wanted.body.replace("{now}", "2026-01-31 12:34:56.123456").replace('{"id":{id},', '{"id":10001,')
+        Draft202012Validator(schema).validate(value if one.wanted.content_type == "text/plain" else json.loads(value))
+        for name in ("Location", "Allow", "Upgrade"):
+            assert (name in described.get("headers", {})) == (getattr(one.wanted, name.lower()) is not None), f"{one.title}: {name}"
+
+
+def problem_of(status: int, detail: str) -> str:
+    titles = {status: title for status, title, _ in error_table().values()}
+    return json.dumps({"type": "about:blank", "title": titles[status], "status": status, "detail": detail}, separators=(",", ":"))
+
+
+def test_each_bound_is_tried_on_its_other_side() -> None:
+    tried = {one.request.target: one.wanted.status for one in exchanges() if one.request.method == "GET"}
+    for _, path, operation in operations():
+        parameters = [one for one in operation.get("parameters", []) if one["schema"]["type"] == "integer"]
+        for name in [one["name"] for one in parameters]:
+            low, high = bounds()["block" if path in ("/block", "/pin") else name]
+            for value in (low - 1, high + 1):
+                found = (
+                    [f"/books/{value}"] if name == "id" else [one for one in tried if re.fullmatch(rf"{path}\?{name}={value}(&.*)?", one)]
+                )
+                assert [tried[one] for one in found] == [400], f"{path} {name}={value}"
+
+
+def test_the_bounds_of_bodies_are_tried_on_both_sides() -> None:
+    lengths = {(len(posted(one)), one.request.chunks is None): one.wanted.status for one in exchanges() if one.rule in ("C23", "C34")}
+    for plain in (True, False):
+        assert lengths[rules_edges.MOST_BODY, plain] == 201
+        assert lengths[rules_edges.MOST_BODY + 1, plain] == 413
+    (most,) = re.findall(r"string of 1–(\d+) code points", CONTRACT)
+    assert OPENAPI["components"]["schemas"]["Name"]["maxLength"] == int(most)
+    names = {len(json.loads(posted(one))["name"]): one.wanted.status for one in exchanges() if "letters" in one.title}
+    assert names == {int(most): 201, int(most) + 1: 422}
+
+
+def test_the_numbers_of_compute() -> None:
+    """Marsaglia's 32-bit xorshift, 13, 17, 5 (Xorshift RNGs, 2003): the first number of his xor32 is 723471715."""
+    wanted = {
+        int(one.request.target.split("=")[1]): json.loads(one.wanted.body)["result"]
+        for one in exchanges()
+        if one.rule == "C12" and one.wanted.status == 200
+    }
+    assert wanted[1] == 723_471_715
+    x = 2_463_534_242
+    for number in range(1, max(wanted) + 1):
+        x ^= (x << 13) & 0xFFFFFFFF
+        x ^= x >> 17
+        x ^= (x << 5) & 0xFFFFFFFF
+        assert wanted.get(number, x) == x, f"{number} rounds"
+
+
+def test_needs_says_who_can_be_away() -> None:
+    """Only an answer that the neighbour gave needs it: whatever is refused is refused without it."""
+    touches = {"/readyz": "database", "/sleep-query": "database", "/slow-query": "database", "/books": "database", "/fanout": "upstream"}
+    for one in exchanges():
+        at = endpoint(one.request.target)
+        gave = one.wanted.status < 300 or re.search(r"book \d+ does", one.wanted.body) or (one.wanted.status == 404 and one.rule == "C21")
+        wanted = [at] if at in EXTRAS else [touches[at]] if at in touches and gave else []
+        assert list(one.needs) == wanted, one.title
+    for neighbour, number in (("database", "C38"), ("upstream", "C37")):
+        status, _, (detail,) = error_table()[number]
+        assert (away(neighbour).status, away(neighbour).body) == (status, problem_of(status, detail))
+
+
+def test_every_endpoint_is_asked() -> None:
+    for name in (*ENDPOINTS, *EXTRAS):
+        assert any(endpoint(one.request.target) == name for one in exchanges()), name
+        assert not concerns(name, [])
+
+
+# ---- settings.json ----
+
+
+def variables() -> dict[str, tuple[str, str]]:
+    """Variable → its default and its bounds, as the table of C50 has them."""
+    rows = re.findall(r"^\| `([A-Z_]+)` \| ([^|]+) \| ([^|]+) \|$", CONTRACT, re.M)
+    return {name: (default.strip("` "), meaning) for name, default, meaning in rows}
+
+
+def test_the_same_settings() -> None:
+    assert [one["variable"] for one in SETTINGS["variables"]] == list(variables())
+    assert f"exit code {SETTINGS['exit']} " in CONTRACT
+    for one in SETTINGS["variables"]:
+        default, meaning = variables()[one["variable"]]
+        assert one["default"] in (default, None), one["variable"]
+        if found := re.search(r"from (\d+) to (\d+)$", one.get("sentence", "")):
+            low, high = found.groups()
+            assert f"{'WORKERS' if 'with' in one else low}–{high}" in meaning, one["variable"]
+            assert one["good"] == [low, high]
+        assert one["bad"], one["variable"]
+        assert ("begins" in one) != ("sentence" in one), one["variable"]
+
+
+def test_each_bad_url_has_the_password_that_no_line_may_hold() -> None:
+    (url,) = [one for one in SETTINGS["variables"] if one["variable"] == "DATABASE_URL"]
+    assert "{value}" not in url["begins"]
+    assert all(f":{rules_stopping.PASSWORD}@" in value for value in url["bad"] if value)
 
 
 def test_the_same_limits() -> None:
@@ -141,7 +274,6 @@ def test_the_same_problems(number: str) -> None:
     (described,) = [one for one in resolved(OPENAPI["components"]["responses"]).values() if one.get("x-rule") == number]
     schema = described["content"]["application/problem+json"]["schema"]
     assert (schema["properties"]["status"]["const"], schema["properties"]["title"]["const"]) == (status, title)
-    assert exchanges.TITLES[status] == title
     for detail in details:
         problem = {"type": "about:blank", "title": title, "status": status, "detail": detail}
         Draft202012Validator(schema).validate(problem)
@@ -151,7 +283,7 @@ def test_the_same_problems(number: str) -> None:
 def test_the_same_refusal_without_an_upgrade() -> None:
     sentence = CONTRACT.split("**C24 WebSockets**")[1].split("\n- ")[0]
     (described,) = [one for one in resolved(OPENAPI["components"]["responses"]).values() if one.get("x-rule") == "C24"]
-    wanted = exchanges.NO_UPGRADE
+    wanted = next(one.wanted for one in exchanges() if one.request.target == "/ws" and one.wanted.status == 426)
     assert described["headers"]["Upgrade"]["schema"]["const"] == wanted.upgrade
     refusal = json.loads(wanted.body)
     Draft202012Validator(described["content"]["application/problem+json"]["schema"]).validate(refusal)
@@ -182,7 +314,7 @@ def test_each_operation_has_the_problems_it_can_have() -> None:
 
 
 def test_answers_fit_the_schemas() -> None:
-    """The examples of the contract's table, and those that the suite expects."""
+    """The examples of the contract's table."""
     schemas = {
         number: next(iter(next(iter(operation["responses"].values()))["content"].values()))["schema"]
         for number, (_, _, operation) in by_rule().items()
@@ -193,10 +325,6 @@ def test_answers_fit_the_schemas() -> None:
             value = json.loads(example.replace('"result":…', '"result":1'))
             Draft202012Validator(schemas[number]).validate(value)
             assert list(value) == schemas[number]["required"], number
-    for exchange in exchanges.exchanges():
-        if exchange.rule in schemas and exchange.wanted.content_type == "application/json" and exchange.rule != "C10":
-            value = json.loads(exchange.wanted.body.replace("{now}", "2026-01-31 12:34:56.123456"))
-            Draft202012Validator(schemas[exchange.rule]).validate(value)
 
 
 def test_the_same_shapes_of_runtime_and_stats() -> None:

@@ -87,8 +87,9 @@ if not re.fullmatch(r"http://[^/:]+:\d+", UPSTREAM):
     refuse(f'UPSTREAM_URL="{UPSTREAM}" is not http://host:port')
 DATABASE = re.fullmatch(r"mysql://([^:/@]*):([^@/]*)@([^:/@]+)(?::(\d{1,5}))?/([^/]+)", os.environ.get("DATABASE_URL") or "")
 if DATABASE is None or int(DATABASE[4] or 3306) > 65_535:
-    shown = os.environ.get("DATABASE_URL", "") if MODE == "prints the password" else "…"
-    refuse(f'DATABASE_URL="{shown}" is not mysql://user:password@host:port/database')
+    shown = f'="{os.environ.get("DATABASE_URL", "")}"' if MODE == "prints the password" else ""
+    wrong = "is not mysql://user:password@host:port/database" if os.environ.get("DATABASE_URL") else "must be set"
+    refuse(f"DATABASE_URL{shown} {wrong}")
 
 
 # ---- stats (C4) ----
@@ -726,7 +727,7 @@ def main() -> None:
     try:
         server = Server((HOST, PORT), Handler)
     except OSError as error:
-        refuse(f'HOST="{HOST}" is not an address to bind: {error}')
+        refuse(f'HOST="{HOST}" cannot be bound: {error}')
     threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()
     while not stop.wait(0.05):  # a wait without an end is not always woken by a signal
         pass

@@ -19,7 +19,7 @@ LEAST_LINE: Final = 8_000  # C26
 LEAST_HEAD: Final = 12_000
 LEAST_HEADERS: Final = 60
 MOST_TAKEN: Final = 1 << 24  # of a head without an end: what the kernel holds is in it
-MOST_BODY: Final = 65_536
+MOST_BODY: Final = 65_536  # C23
 HALF_HEAD: Final = b"GET /hello HTTP/1.1\r\nHost: x\r\nX-Slow: "
 HALF_BODY: Final = b'POST /books HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 11\r\n\r\n{"na'
 OWN: Final[dict[str, set[str]]] = {
@@ -105,7 +105,7 @@ def _taken(stand: Stand, start: bytes) -> int:
 
 @rule("C23", "a body that is announced as too large is refused before it comes", needs=["/books"])
 def refused_early(stand: Stand, case: Case) -> None:
-    wanted = problem(413, "the body must not exceed 65536 bytes")
+    wanted = problem(413, "Content Too Large", "the body must not exceed 65536 bytes")
     for headers in ((), (("Expect", "100-continue"),)):
         request = Request("POST", "/books", content_type="application/json", headers=(("Content-Length", str(MOST_BODY + 1)), *headers))
         what = f"413 before the body{' with Expect' if headers else ''}"

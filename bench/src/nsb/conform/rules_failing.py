@@ -6,7 +6,7 @@ import time
 from collections import Counter
 from typing import Final
 
-from nsb.conform.exchanges import Answer, answer_of, ok, problem
+from nsb.conform.exchanges import Answer, answer_of, away, ok, problem
 from nsb.conform.neighbours import Forwarder, WrongUpstream
 from nsb.conform.suite import EARLY_S, Case, Stage, Stand, rule, until
 from nsb.conform.wire import Flight, Request, get, post_json
@@ -16,9 +16,9 @@ BACK_WITHIN_S: Final = 15.0
 AWAY_WITHIN_S: Final = 1.3  # the contract gives 1 s (C38)
 GOOD_WITHIN_S: Final = 3.0  # and 2 s (C43)
 AWAY_FOR_S: Final = 6.0  # long enough for a pause between two tries that doubles each time
-NO_DATABASE: Final = problem(503, "the database did not answer")
-NO_UPSTREAM: Final = problem(502, "the upstream did not answer")
-INTERNAL: Final = problem(500, "internal error")
+NO_DATABASE: Final = away("database")
+NO_UPSTREAM: Final = away("upstream")
+INTERNAL: Final = problem(500, "Internal Server Error", "internal error")
 QUERIES: Final = (
     get("/books/1"),
     get("/sleep-query?ms=0"),

@@ -9,10 +9,10 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import Any, Final
 
-from nsb.conform.exchanges import HOWS
 from nsb.conform.suite import EARLY_S, Case, Stand, holds_for, rounds_of, rule, until
 from nsb.conform.wire import Connection, Flight, Request, get, post_json
 
+HOWS: Final = ("synchronized", "lock", "native")  # C16
 LEAVING_S: Final = 3.0  # C40: waiting stops soon after the client leaves, long before the 10 s that it asked for
 LONG_MS: Final = 10_000
 SETTLED_S: Final = 4.0  # until then the pool is open and every connection has prepared its statements

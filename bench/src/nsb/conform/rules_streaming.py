@@ -12,10 +12,11 @@ from typing import Final
 
 from websockets.frames import CloseCode, Opcode
 
-from nsb.conform.exchanges import LEAST_INTERVAL_MS, MOST_MESSAGE_BYTES
 from nsb.conform.suite import EARLY_S, Case, Stand, holds_for, rule, until
 from nsb.conform.wire import Connection, Message, NoAnswer, Request, Socket, Stream
 
+LEAST_INTERVAL_MS: Final = 10  # C22
+MOST_MESSAGE_BYTES: Final = 65_536  # C24
 TRIES: Final = 5
 INTERVAL_MS: Final = 800
 MANY: Final = 40  # of each kind at once: more than cores and workers

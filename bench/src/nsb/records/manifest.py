@@ -197,7 +197,7 @@ SETTINGS: tuple[Setting, ...] = (
     Setting("said", "backlog", "backlog told", "C62", "equal", lambda granted: granted.backlog),
     Setting("seen", "backlog", "backlog in the kernel", "C62", "equal", lambda granted: [granted.backlog], "kernel"),
     Setting("seen", "no_delay", "TCP_NODELAY", "C62", "equal", lambda _: True, "kernel"),
-    Setting("said", "keep_alive_s", "keep-alive, s", "C62", "equal", lambda _: 75),
+    Setting("said", "keep_alive_s", "keep-alive, s", "C62", "limit", lambda _: 75),
     Setting("said", "max_connections", "connections at most", "C62", "limit", lambda granted: granted.nofile - 1000),
     Setting("said", "db_acquire_timeout_ms", "wait for a connection, ms", "C50", "equal", lambda _: 60_000),
     Setting("said", "upstream_timeout_ms", "upstream timeout, ms", "C50", "equal", lambda _: 70_000),

@@ -247,7 +247,7 @@ class PassedBefore:
         digest = hashlib.sha256(self._workshop.fingerprint(self._workshop.registry.services[contender.service]).encode())
         digest.update(contender.model_dump_json().encode())
         digest.update(" ".join(self._workshop.found[tool].version for tool in contender.tools).encode())
-        digest.update((root / "CONTRACT.md").read_bytes())
+        digest.update(b"".join(file.read_bytes() for file in sorted((root / "contract").iterdir())))
         for file in sorted((root / "bench/src/nsb/conform").glob("*.py")):
             digest.update(file.read_bytes())
         digest.update(self._stage.build_of(contender).encode())

@@ -132,7 +132,7 @@ def _toml(value: Any) -> str:
 def _readme(name: str, like: str) -> str:
     return f"""# {name}: EDIT: its model and framework
 
-It obeys [the contract](../CONTRACT.md); made after {like}.
+It obeys [the contract](../contract/CONTRACT.md); made after {like}.
 
 EDIT: how it is built and tested by hand, and what differs from the other services, and why.
 """
