@@ -33,7 +33,7 @@ FOLDERS = (*(folder for folder in SERVICES if (ROOT / folder / "Dockerfile").is_
 JVM = [folder for folder in FOLDERS if "/java" in (ROOT / folder / "Dockerfile").read_text(encoding="utf-8").rpartition("ENTRYPOINT")[2]]
 TOOL = "bench/k6"
 """An image that a program is taken out of."""
-OTHER_RUN_TIME = {"java-8": ("JRE_IMAGE", "java8")}
+OTHER_RUN_TIME = {"others/java-8": ("JRE_IMAGE", "java8")}
 """A folder that is there for another run time: which image brings it, which tool of contenders.toml it is natively."""
 DOCKERFILES = {folder: (ROOT / folder / "Dockerfile").read_text(encoding="utf-8") for folder in (*FOLDERS, TOOL)}
 WORKFLOWS = {file.name: file.read_text(encoding="utf-8") for file in sorted((ROOT / ".github/workflows").glob("*.yml"))}
@@ -356,7 +356,7 @@ def test_one_image_has_one_tag_everywhere() -> None:
 
 
 @pytest.mark.parametrize(
-    ("folder", "right", "wrong"), [("java-vt", "temurin:25-jre", "temurin:8-jre"), ("java-8", "bookworm-slim", "trixie-slim")]
+    ("folder", "right", "wrong"), [("java-vt", "temurin:25-jre", "temurin:8-jre"), ("others/java-8", "bookworm-slim", "trixie-slim")]
 )
 def test_two_tags_of_an_image_are_named(folder: str, right: str, wrong: str) -> None:
     assert right in DOCKERFILES[folder]
@@ -368,7 +368,11 @@ def test_another_run_time_is_the_one_that_runs_natively(folder: str, registry: R
     argument, tool = OTHER_RUN_TIME[folder]
     major = images(DOCKERFILES[folder])[argument].partition(":")[2].split("-")[0]
     assert f"1.{major}" == registry.tools[tool].least == registry.tools[tool].most
-    assert all(contender.run[0] == f"{{tool.{tool}}}" for contender in registry.contenders.values() if contender.service == folder)
+    assert all(
+        contender.run[0] == f"{{tool.{tool}}}"
+        for contender in registry.contenders.values()
+        if registry.services[contender.service].folder == folder
+    )
 
 
 def test_a_dockerfile_is_as_old_as_the_tools_demand(registry: Registry) -> None:
@@ -467,7 +471,7 @@ def test_updates_are_configured_for_every_manifest() -> None:
         "Dockerfile": "docker",
     }
     asked = {REGISTRY.services[each.service].folder for each in defaults(REGISTRY)}
-    files = [file.relative_to(ROOT) for name in kinds for under in ("*", "bench/*") for file in ROOT.glob(f"{under}/{name}")]
+    files = [file.relative_to(ROOT) for name in kinds for under in ("*", "others/*", "bench/*") for file in ROOT.glob(f"{under}/{name}")]
     manifests = {(kinds[file.name], str(file.parent)) for file in files}
     demanded = {(kind, folder) for kind, folder in manifests if folder in asked or folder.startswith("bench")}
     everywhere = {("github-actions", ""), ("docker-compose", "")}
