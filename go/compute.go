@@ -5,40 +5,36 @@ import (
 	"time"
 )
 
-func (s *service) compute(w http.ResponseWriter, r *http.Request) error {
+// compute is the 32-bit xorshift of C12 (Marsaglia 2003).
+func (s *service) compute(_ http.ResponseWriter, r *http.Request) (any, error) {
 	p := parametersOf(r)
 	rounds := p.whole("rounds", 1, 10_000_000)
 	if p.err != nil {
-		return p.err
+		return nil, p.err
 	}
-	return ok(w, struct {
-		Rounds int    `json:"rounds"`
-		Result uint32 `json:"result"`
-	}{rounds, xorshift(rounds)})
-}
-
-// xorshift is the 32-bit generator of C12 (Marsaglia 2003).
-func xorshift(rounds int) uint32 {
 	x := uint32(2463534242)
 	for range rounds {
 		x ^= x << 13
 		x ^= x >> 17
 		x ^= x << 5
 	}
-	return x
+	return struct {
+		Rounds int    `json:"rounds"`
+		Result uint32 `json:"result"`
+	}{rounds, x}, nil
 }
 
 // block sleeps the same either way: time.Sleep parks a goroutine and blocks no thread, so there is nothing to offload (C13).
-func (s *service) block(w http.ResponseWriter, r *http.Request) error {
+func (s *service) block(_ http.ResponseWriter, r *http.Request) (any, error) {
 	p := parametersOf(r)
 	ms := p.whole("ms", 0, 1000)
 	offload := p.oneOf("offload", "false", "true")
 	if p.err != nil {
-		return p.err
+		return nil, p.err
 	}
 	time.Sleep(time.Duration(ms) * time.Millisecond)
-	return ok(w, struct {
-		BlockedMS int  `json:"blocked_ms"`
+	return struct {
+		MS        int  `json:"blocked_ms"`
 		Offloaded bool `json:"offloaded"`
-	}{ms, offload == "true"})
+	}{ms, offload == "true"}, nil
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"net"
 	"net/http"
 	"time"
 
@@ -14,62 +13,37 @@ import (
 
 const upstreamIdle = 24 * time.Hour // C63
 
-// newUpstream makes the one client of C63: connections without limit, all of them kept (net/http would keep two).
+// newUpstream makes the one client of C63: connections without limit, all of them kept (net/http would keep two), no proxy.
 func newUpstream(s settings) *http.Client {
 	return &http.Client{
-		Timeout: s.upstreamTimeout,
-		Transport: &http.Transport{ // no proxy
-			DialContext:         (&net.Dialer{Timeout: s.upstreamTimeout}).DialContext,
-			MaxIdleConnsPerHost: math.MaxInt,
-			IdleConnTimeout:     upstreamIdle,
-			DisableCompression:  true,
-			Protocols:           onlyHTTP1(),
-		},
+		Timeout:       s.upstreamTimeout,
+		Transport:     &http.Transport{MaxIdleConnsPerHost: math.MaxInt, IdleConnTimeout: upstreamIdle, DisableCompression: true},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }, // not 200 (C37)
 	}
 }
 
-func (s *service) fanout(w http.ResponseWriter, r *http.Request) error {
+func (s *service) fanout(_ http.ResponseWriter, r *http.Request) (any, error) {
 	p := parametersOf(r)
 	calls := p.whole("calls", 1, 1000)
 	ms := p.whole("ms", 0, maxMS)
 	mode := p.oneOf("mode", "concurrent", "sequential")
 	if p.err != nil {
-		return p.err
+		return nil, p.err
+	}
+	group, ctx := errgroup.WithContext(r.Context()) // gives up the other calls when one fails
+	if mode == "sequential" {
+		group.SetLimit(1)
 	}
 	url := fmt.Sprintf("%s/delay?ms=%d", s.settings.upstreamURL, ms)
-	var err error
-	if mode == "concurrent" {
-		err = s.callAtOnce(r.Context(), calls, url)
-	} else {
-		err = s.callInTurn(r.Context(), calls, url)
-	}
-	if err != nil {
-		return err
-	}
-	return ok(w, struct {
-		Calls     int    `json:"calls"`
-		Mode      string `json:"mode"`
-		Completed int    `json:"completed"`
-	}{calls, mode, calls})
-}
-
-// callAtOnce gives up the other calls when one fails.
-func (s *service) callAtOnce(ctx context.Context, calls int, url string) error {
-	group, ctx := errgroup.WithContext(ctx)
 	for range calls {
 		group.Go(func() error { return s.call(ctx, url) })
 	}
-	return group.Wait()
-}
-
-func (s *service) callInTurn(ctx context.Context, calls int, url string) error {
-	for range calls {
-		if err := s.call(ctx, url); err != nil {
-			return err
-		}
-	}
-	return nil
+	err := group.Wait()
+	return struct {
+		Calls     int    `json:"calls"`
+		Mode      string `json:"mode"`
+		Completed int    `json:"completed"`
+	}{calls, mode, calls}, err
 }
 
 func (s *service) call(ctx context.Context, url string) error {
@@ -82,11 +56,9 @@ func (s *service) call(ctx context.Context, url string) error {
 		return fmt.Errorf("%w: %w", errNoUpstream, err)
 	}
 	defer response.Body.Close()
-	if _, err := io.Copy(io.Discard, response.Body); err != nil { // read to its end, or the connection is not kept
-		return fmt.Errorf("%w: %w", errNoUpstream, err)
-	}
-	if response.StatusCode != http.StatusOK {
-		return fmt.Errorf("%w: status %d", errNoUpstream, response.StatusCode)
+	_, err = io.Copy(io.Discard, response.Body) // read to its end, or the connection is not kept
+	if err != nil || response.StatusCode != http.StatusOK {
+		return fmt.Errorf("%w: %s, %v", errNoUpstream, response.Status, err)
 	}
 	return nil
 }

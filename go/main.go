@@ -5,7 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
+	"log/slog"
 	"net"
 	"net/http"
 	"os"
@@ -15,6 +15,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 )
 
 const (
@@ -25,94 +27,63 @@ const (
 )
 
 func main() {
-	os.Exit(run(context.Background(), os.Getenv, os.Stderr))
+	slog.SetDefault(slog.New(slog.NewTextHandler(os.Stderr, nil))) // escapes what clients sent (C29), for net/http too
+	if err := run(context.Background(), os.Getenv); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(2) // C42
+	}
 }
 
-// run serves until a signal comes or ctx ends, and returns the exit code.
-func run(ctx context.Context, getenv func(string) string, stderr io.Writer) int {
-	settings, err := readSettings(getenv, runtime.GOMAXPROCS(0)) // the runtime has read the cgroup's limit
+// run serves until a signal comes or ctx ends.
+func run(ctx context.Context, getenv func(string) string) error {
+	settings, err := readSettings(getenv)
 	if err != nil {
-		fmt.Fprintln(stderr, err)
-		return 2 // C42
+		return err
 	}
 	runtime.GOMAXPROCS(settings.workers) // C64
+	listener, backlog, err := listen(net.JoinHostPort(settings.host, strconv.Itoa(settings.port)))
+	if err != nil {
+		return fmt.Errorf("HOST=\"%s\" and PORT=\"%d\" cannot be bound: %w", settings.host, settings.port, err)
+	}
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGTERM, syscall.SIGINT)
 	defer stop()
-
-	backlog := min(maxBacklog, somaxconn())
-	listener, err := listen(net.JoinHostPort(settings.host, strconv.Itoa(settings.port)), backlog)
-	if err != nil {
-		fmt.Fprintf(stderr, "HOST=%q and PORT=\"%d\" cannot be bound: %v\n", settings.host, settings.port, err)
-		return 2
-	}
-	database := openDatabase(settings)
-	defer database.pool.Close()
-	go database.keepFull(ctx)
-
 	stopping, endStreams := context.WithCancel(context.Background())
-	defer endStreams()
-	streams := &streams{stopping: stopping}
-	service := &service{
-		settings: settings, database: database, upstream: newUpstream(settings), backlog: backlog, streams: streams,
-	}
-	server := &http.Server{
-		Handler:                      service.routes(),
-		ReadHeaderTimeout:            headLimit,
-		IdleTimeout:                  keepAlive,
-		Protocols:                    onlyHTTP1(),
-		DisableGeneralOptionsHandler: true, // C21: OPTIONS is a method like any other
-	}
+	s := &service{settings, backlog, newDatabase(settings), newUpstream(settings), &counters{}, &streams{stopping: stopping}}
+	defer s.database.pool.Close()
+	go s.database.open(ctx)
+	server := &http.Server{Handler: s.routes(), ReadHeaderTimeout: headLimit, IdleTimeout: keepAlive}
 	server.RegisterOnShutdown(endStreams)
-	served := make(chan error, 1)
-	go func() { served <- server.Serve(listener) }()
-	select {
-	case err := <-served:
-		fmt.Fprintln(stderr, err)
-		return 1
-	case <-ctx.Done():
-	}
+	serving, ctx := errgroup.WithContext(ctx)
+	serving.Go(func() error { return server.Serve(listener) })
+	<-ctx.Done()
 
 	stop() // a second signal ends the process at once
-	finish, cancel := context.WithTimeout(context.Background(), grace)
-	defer cancel()
-	if err := server.Shutdown(finish); errors.Is(err, context.DeadlineExceeded) {
-		server.Close() // C41: what is not finished by now is cut off
+	late := time.AfterFunc(grace, func() { os.Exit(0) })
+	defer late.Stop()
+	server.Shutdown(context.Background())
+	s.streams.sockets.Wait()
+	if err := serving.Wait(); !errors.Is(err, http.ErrServerClosed) {
+		return err
 	}
-	streams.waitForSockets()
-	return 0
+	return nil
 }
 
-// listen binds address with the backlog asked for: net.Listen takes somaxconn, however large, and a second listen(2) only
-// sets the length of the queue anew.
-func listen(address string, backlog int) (net.Listener, error) {
+// listen asks for the backlog of C62: net.Listen takes all that the kernel allows; a second listen(2) only sets the queue's length.
+func listen(address string) (net.Listener, int, error) {
 	listener, err := net.Listen("tcp", address)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
+	text, _ := os.ReadFile("/proc/sys/net/core/somaxconn")
+	backlog, err := strconv.Atoi(strings.TrimSpace(string(text)))
+	if err != nil {
+		backlog = syscall.SOMAXCONN // not Linux
+	}
+	backlog = min(maxBacklog, backlog)
 	socket, err := listener.(*net.TCPListener).SyscallConn()
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
-	var refused error
-	err = socket.Control(func(fd uintptr) { refused = syscall.Listen(int(fd), backlog) })
-	return listener, errors.Join(err, refused)
-}
-
-// somaxconn is the kernel's limit of a backlog.
-func somaxconn() int {
-	text, err := os.ReadFile("/proc/sys/net/core/somaxconn")
-	if err != nil {
-		return syscall.SOMAXCONN // not Linux
-	}
-	limit, err := strconv.Atoi(strings.TrimSpace(string(text)))
-	if err != nil {
-		return syscall.SOMAXCONN
-	}
-	return limit
-}
-
-func onlyHTTP1() *http.Protocols {
-	protocols := new(http.Protocols)
-	protocols.SetHTTP1(true)
-	return protocols
+	socket.Control(func(fd uintptr) { err = syscall.Listen(int(fd), backlog) })
+	return listener, backlog, err
 }

@@ -22,31 +22,31 @@ func parametersOf(r *http.Request) *parameters {
 }
 
 func (p *parameters) whole(name string, low, high int) int {
-	if values := p.values[name]; len(values) == 1 {
-		if number, ok := wholeNumber(values[0], low, high); ok {
-			return number
-		}
+	number, valid := wholeNumber(p.once(name), low, high)
+	if !valid && p.err == nil {
+		p.err = newProblem(400, "%s must be given once, as a whole number from %d to %d", name, low, high)
 	}
-	p.wrong("%s must be given once, as a whole number from %d to %d", name, low, high)
-	return 0
+	return number
 }
 
-// oneOf is for values named in the order of the contract's sentence.
+// oneOf takes the words in the order of the contract's sentence.
 func (p *parameters) oneOf(name string, words ...string) string {
-	if values := p.values[name]; len(values) == 1 && slices.Contains(words, values[0]) {
+	word := p.once(name)
+	if !slices.Contains(words, word) && p.err == nil {
+		p.err = newProblem(400, "%s must be given once, as %s", name, strings.Join(words, " or "))
+	}
+	return word
+}
+
+// once is empty, which no parameter may be, where the name is not given exactly once.
+func (p *parameters) once(name string) string {
+	if values := p.values[name]; len(values) == 1 {
 		return values[0]
 	}
-	p.wrong("%s must be given once, as %s", name, strings.Join(words, " or "))
 	return ""
 }
 
-func (p *parameters) wrong(detail string, parts ...any) {
-	if p.err == nil {
-		p.err = badRequest(detail, parts...)
-	}
-}
-
-// wholeNumber accepts ASCII 0|[1-9][0-9]* within the bounds, and nothing that strconv would forgive.
+// wholeNumber accepts ASCII 0|[1-9][0-9]* within the bounds, and nothing else that strconv would forgive.
 func wholeNumber(text string, low, high int) (int, bool) {
 	number, err := strconv.Atoi(text)
 	return number, err == nil && strconv.Itoa(number) == text && low <= number && number <= high

@@ -1,10 +1,13 @@
 package main
 
 import (
+	"cmp"
+	"encoding/json"
 	"errors"
 	"fmt"
-	"log"
+	"log/slog"
 	"net/http"
+	"runtime/debug"
 )
 
 // problem is an error with its answer, an RFC 9457 document (C30).
@@ -17,24 +20,19 @@ type problem struct {
 
 func (p *problem) Error() string { return p.Detail }
 
-// titles are those of RFC 9110; net/http still has the older ones of 413 and 422.
-var titles = map[int]string{
-	404: "Not Found", 405: "Method Not Allowed", 415: "Unsupported Media Type", 413: "Content Too Large", 400: "Bad Request",
-	422: "Unprocessable Content", 426: "Upgrade Required", 502: "Bad Gateway", 503: "Service Unavailable", 500: "Internal Server Error",
-}
+// renamed are titles of RFC 9110 where net/http still has those of its predecessor.
+var renamed = map[int]string{413: "Content Too Large", 422: "Unprocessable Content"}
 
 func newProblem(status int, detail string, parts ...any) *problem {
-	return &problem{"about:blank", titles[status], status, fmt.Sprintf(detail, parts...)}
+	return &problem{"about:blank", cmp.Or(renamed[status], http.StatusText(status)), status, fmt.Sprintf(detail, parts...)}
 }
-
-func badRequest(detail string, parts ...any) *problem { return newProblem(400, detail, parts...) }
 
 var (
 	errNothingHere = newProblem(404, "nothing is here")                              // C31
 	errMethod      = newProblem(405, "the method is not allowed here")               // C32
 	errMediaType   = newProblem(415, "the body must be application/json")            // C33
 	errTooLarge    = newProblem(413, "the body must not exceed %d bytes", maxBody)   // C34
-	errNotJSON     = badRequest("the body must be JSON in UTF-8")                    // C35
+	errBadJSON     = newProblem(400, "the body must be JSON in UTF-8")               // C35
 	errName        = newProblem(422, "name must be a string of 1 to 255 characters") // C36
 	errNoUpgrade   = newProblem(426, "upgrade to a WebSocket")                       // C24
 	errNoUpstream  = newProblem(502, "the upstream did not answer")                  // C37
@@ -42,15 +40,43 @@ var (
 	errInternal    = newProblem(500, "internal error")                               // C39
 )
 
+// handler returns what is answered as JSON: a value, an error, or nothing where it has answered itself.
+type handler func(w http.ResponseWriter, r *http.Request) (any, error)
+
+func (h handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	defer func() {
+		if cause := recover(); cause != nil {
+			writeProblem(w, r, fmt.Errorf("panic: %v\n%s", cause, debug.Stack()))
+		}
+	}()
+	switch value, err := h(w, r); {
+	case err != nil:
+		writeProblem(w, r, err)
+	case value != nil:
+		writeJSON(w, http.StatusOK, "application/json", value)
+	}
+}
+
 // writeProblem is the one mapping from errors to answers.
 func writeProblem(w http.ResponseWriter, r *http.Request, err error) {
 	if r.Context().Err() != nil {
 		return // C40: the client left, nobody reads an answer
 	}
-	var known *problem
-	if !errors.As(err, &known) {
-		log.Printf("%s %s: %v", r.Method, r.URL.Path, err) // C39
+	known, is := errors.AsType[*problem](err)
+	if !is {
+		slog.Error("request failed", "method", r.Method, "path", r.URL.Path, "error", err) // C39
 		known = errInternal
 	}
-	writeJSON(w, "application/problem+json", known.Status, known)
+	writeJSON(w, known.Status, "application/problem+json", known)
+}
+
+// writeJSON leaves the Content-Length to net/http, which adds it as long as an answer has no more than 2 KB.
+func writeJSON(w http.ResponseWriter, status int, contentType string, value any) {
+	body, err := json.Marshal(value)
+	if err != nil {
+		panic(err) // our own types can be encoded
+	}
+	w.Header().Set("Content-Type", contentType)
+	w.WriteHeader(status)
+	w.Write(body)
 }

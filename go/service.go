@@ -2,6 +2,9 @@ package main
 
 import (
 	"context"
+	"database/sql"
+	"encoding/json"
+	"fmt"
 	"net/http"
 	"runtime"
 	"runtime/debug"
@@ -16,88 +19,42 @@ type status struct {
 	Status string `json:"status"`
 }
 
-func (s *service) healthz(w http.ResponseWriter, _ *http.Request) error {
-	return ok(w, status{"ok"})
-}
+func (s *service) healthz(http.ResponseWriter, *http.Request) (any, error) { return status{"ok"}, nil }
 
-func (s *service) readyz(w http.ResponseWriter, r *http.Request) error {
+func (s *service) readyz(_ http.ResponseWriter, r *http.Request) (any, error) {
 	ctx, cancel := context.WithTimeout(r.Context(), readyLimit)
 	defer cancel()
-	err := leavable(ctx, func() error {
+	err := s.database.leavable(ctx, "SELECT 1", func(ctx context.Context, statement *sql.Stmt) error {
 		var one int
-		return s.database.queryRow(ctx, s.database.one, nil, &one)
+		return statement.QueryRowContext(ctx).Scan(&one)
 	})
 	if err != nil {
-		return errNoDatabase // whatever it is, the service is not ready
+		return nil, errNoDatabase // whatever it is, the service is not ready
 	}
-	return ok(w, status{"ok"})
+	return status{"ok"}, nil
 }
 
-type runtimeAnswer struct {
-	Runtime             string          `json:"runtime"`
-	RuntimeVersion      string          `json:"runtime_version"`
-	Framework           string          `json:"framework"`
-	FrameworkVersion    string          `json:"framework_version"`
-	Server              string          `json:"server"`
-	Driver              string          `json:"driver"`
-	DriverVersion       string          `json:"driver_version"`
-	ConcurrencyModel    string          `json:"concurrency_model"`
-	HandledBy           *string         `json:"handled_by"`
-	Workers             int             `json:"workers"`
-	PoolSize            int             `json:"pool_size"`
-	CancelsOnDisconnect bool            `json:"cancels_on_disconnect"`
-	Settings            runtimeSettings `json:"settings"`
-}
+// runtimeAnswer is that of C3; what has no counterpart in Go is null.
+const runtimeAnswer = `{
+	"runtime": "Go", "runtime_version": %q, "framework": "chi", "framework_version": %q, "server": "net/http",
+	"driver": "go-sql-driver/mysql", "driver_version": %q, "concurrency_model": "goroutines", "handled_by": null,
+	"workers": %d, "pool_size": %d, "cancels_on_disconnect": true,
+	"settings": {
+		"backlog": %d, "keep_alive_s": %.0f, "max_connections": null, "server_threads": null,
+		"db_acquire_timeout_ms": %d, "db_statements": "prepared", "upstream_timeout_ms": %d, "upstream_max_connections": null,
+		"upstream_idle_s": %.0f, "offload": "none needed", "heap_max_mib": null, "gc": null
+	}
+}`
 
-type runtimeSettings struct {
-	Backlog                int     `json:"backlog"`
-	KeepAliveS             int     `json:"keep_alive_s"`
-	MaxConnections         *int    `json:"max_connections"`
-	ServerThreads          *int    `json:"server_threads"`
-	DBAcquireTimeoutMS     int64   `json:"db_acquire_timeout_ms"`
-	DBStatements           string  `json:"db_statements"`
-	UpstreamTimeoutMS      int64   `json:"upstream_timeout_ms"`
-	UpstreamMaxConnections *int    `json:"upstream_max_connections"`
-	UpstreamIdleS          int     `json:"upstream_idle_s"`
-	Offload                string  `json:"offload"`
-	HeapMaxMiB             *int    `json:"heap_max_mib"`
-	GC                     *string `json:"gc"`
-}
-
-// runtime says what is in effect; what has no counterpart in Go stays null.
-func (s *service) runtime(w http.ResponseWriter, _ *http.Request) error {
-	return ok(w, runtimeAnswer{
-		Runtime:             "Go",
-		RuntimeVersion:      strings.TrimPrefix(runtime.Version(), "go"),
-		Framework:           "chi",
-		FrameworkVersion:    moduleVersion("github.com/go-chi/chi/v5"),
-		Server:              "net/http",
-		Driver:              "go-sql-driver/mysql",
-		DriverVersion:       moduleVersion("github.com/go-sql-driver/mysql"),
-		ConcurrencyModel:    "goroutines",
-		Workers:             runtime.GOMAXPROCS(0),
-		PoolSize:            s.database.pool.Stats().MaxOpenConnections,
-		CancelsOnDisconnect: true,
-		Settings: runtimeSettings{
-			Backlog:            s.backlog,
-			KeepAliveS:         int(keepAlive.Seconds()),
-			DBAcquireTimeoutMS: s.database.limit.Milliseconds(),
-			DBStatements:       "prepared",
-			UpstreamTimeoutMS:  s.upstream.Timeout.Milliseconds(),
-			UpstreamIdleS:      int(upstreamIdle.Seconds()),
-			Offload:            "none needed",
-		},
-	})
-}
-
-// moduleVersion is what the running program was built with.
-func moduleVersion(path string) string {
+func (s *service) runtime(http.ResponseWriter, *http.Request) (any, error) {
+	versions := map[string]string{}
 	if build, ok := debug.ReadBuildInfo(); ok {
 		for _, module := range build.Deps {
-			if module.Path == path {
-				return strings.TrimPrefix(module.Version, "v")
-			}
+			versions[module.Path] = strings.TrimPrefix(module.Version, "v")
 		}
 	}
-	return "unknown"
+	return json.RawMessage(fmt.Sprintf(runtimeAnswer, strings.TrimPrefix(runtime.Version(), "go"),
+		versions["github.com/go-chi/chi/v5"], versions["github.com/go-sql-driver/mysql"],
+		runtime.GOMAXPROCS(0), s.database.pool.Stats().MaxOpenConnections, s.backlog, keepAlive.Seconds(),
+		s.database.limit.Milliseconds(), s.upstream.Timeout.Milliseconds(), upstreamIdle.Seconds())), nil
 }

@@ -6,12 +6,12 @@ import (
 	"time"
 )
 
-// stats counts every request but those of the service endpoints (C4).
-type stats struct {
+// counters are those of every request but the service endpoints' (C4).
+type counters struct {
 	requests, busyNanoseconds, inFlight atomic.Int64
 }
 
-func (s *stats) count(next http.Handler) http.Handler {
+func (c *counters) count(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case "/healthz", "/readyz", "/runtime", "/stats":
@@ -19,11 +19,11 @@ func (s *stats) count(next http.Handler) http.Handler {
 			return
 		}
 		begun := time.Now()
-		s.inFlight.Add(1)
+		c.inFlight.Add(1)
 		defer func() {
-			s.busyNanoseconds.Add(int64(time.Since(begun)))
-			s.requests.Add(1)
-			s.inFlight.Add(-1)
+			c.busyNanoseconds.Add(int64(time.Since(begun)))
+			c.requests.Add(1)
+			c.inFlight.Add(-1)
 		}()
 		next.ServeHTTP(w, r)
 	})
@@ -37,12 +37,8 @@ type statsAnswer struct {
 	PoolWaiting      int64   `json:"pool_waiting"`
 }
 
-func (s *service) readStats(w http.ResponseWriter, _ *http.Request) error {
-	return ok(w, statsAnswer{
-		RequestsTotal:    s.stats.requests.Load(),
-		BusySecondsTotal: time.Duration(s.stats.busyNanoseconds.Load()).Seconds(),
-		InFlight:         s.stats.inFlight.Load(),
-		PoolInUse:        len(s.database.lent),
-		PoolWaiting:      s.database.waiting.Load(),
-	})
+func (s *service) stats(http.ResponseWriter, *http.Request) (any, error) {
+	busy := time.Duration(s.counters.busyNanoseconds.Load()).Seconds()
+	inUse, waiting := s.database.pool.Stats().InUse, s.database.waiting.Load()
+	return statsAnswer{s.counters.requests.Load(), busy, s.counters.inFlight.Load(), inUse, waiting}, nil
 }

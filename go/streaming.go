@@ -12,41 +12,25 @@ import (
 	"github.com/coder/websocket"
 )
 
-const (
-	maxMessage = 65_536      // bytes, C24
-	closeLimit = time.Second // for clients that do not answer a close at the service's end
-)
+const maxMessage = 65_536 // bytes, C24
 
-// streams are connections that last as long as their client wants, or until the service stops (C41).
+// streams last as long as their client wants, or until the service stops (C41).
 type streams struct {
 	stopping context.Context
-	sockets  sync.WaitGroup // net/http knows nothing any more of a connection that became a WebSocket
-}
-
-// waitForSockets lets the closes reach their clients.
-func (s *streams) waitForSockets() {
-	gone := make(chan struct{})
-	go func() {
-		s.sockets.Wait()
-		close(gone)
-	}()
-	select {
-	case <-gone:
-	case <-time.After(closeLimit):
-	}
+	sockets  sync.WaitGroup // net/http forgets a connection that became a WebSocket
 }
 
 // events writes until the client has left: its context says so, or else a write that fails.
-func (s *service) events(w http.ResponseWriter, r *http.Request) error {
+func (s *service) events(w http.ResponseWriter, r *http.Request) (any, error) {
 	p := parametersOf(r)
 	interval := p.whole("interval_ms", 10, 60_000)
 	if p.err != nil {
-		return p.err
+		return nil, p.err
 	}
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.Header().Set("Cache-Control", "no-store")
 	if r.Method == http.MethodHead {
-		return nil
+		return nil, nil
 	}
 	output := http.NewResponseController(w)
 	ticker := time.NewTicker(time.Duration(interval) * time.Millisecond)
@@ -54,47 +38,42 @@ func (s *service) events(w http.ResponseWriter, r *http.Request) error {
 	for number := 0; ; number++ {
 		fmt.Fprintf(w, "data: %d\n\n", number)
 		if output.Flush() != nil {
-			return nil
+			return nil, nil
 		}
 		select {
 		case <-ticker.C:
 		case <-r.Context().Done():
-			return nil
+			return nil, nil
 		case <-s.streams.stopping.Done():
-			return nil
+			return nil, nil
 		}
 	}
 }
 
-// echo sends every message back until the client leaves.
-func (s *service) echo(w http.ResponseWriter, r *http.Request) error {
+// ws sends every message back until the client leaves or the service stops.
+func (s *service) ws(w http.ResponseWriter, r *http.Request) (any, error) {
 	if !strings.EqualFold(r.Header.Get("Upgrade"), "websocket") {
 		w.Header().Set("Upgrade", "websocket")
 		w.Header().Set("Connection", "Upgrade") // RFC 9110 asks for it beside Upgrade
-		return errNoUpgrade
+		return nil, errNoUpgrade
 	}
 	s.streams.sockets.Add(1)
 	defer s.streams.sockets.Done()
-	// What it skips is the check of Origin.
-	socket, err := websocket.Accept(w, r, &websocket.AcceptOptions{InsecureSkipVerify: true})
+	socket, err := websocket.Accept(w, r, &websocket.AcceptOptions{InsecureSkipVerify: true}) // any Origin (C24)
 	if err != nil {
-		return nil // it has answered a malformed handshake itself
+		return nil, nil // it has answered a malformed handshake itself
 	}
 	defer socket.CloseNow()
 	socket.SetReadLimit(maxMessage) // what is longer it closes with 1009
-	stop := context.AfterFunc(s.streams.stopping, func() { socket.Close(websocket.StatusGoingAway, "") })
-	defer stop()
+	defer context.AfterFunc(s.streams.stopping, func() { socket.Close(websocket.StatusGoingAway, "") })()
 	for {
 		kind, message, err := socket.Read(r.Context())
-		if err != nil {
-			return nil // the client left, was told to, or the service stops
-		}
-		if kind == websocket.MessageText && !utf8.Valid(message) { // which the library leaves to us
+		if err == nil && kind == websocket.MessageText && !utf8.Valid(message) { // which the library leaves to us
 			socket.Close(websocket.StatusInvalidFramePayloadData, "")
-			return nil
+			return nil, nil
 		}
-		if socket.Write(r.Context(), kind, message) != nil {
-			return nil
+		if err != nil || socket.Write(r.Context(), kind, message) != nil {
+			return nil, nil
 		}
 	}
 }

@@ -6,9 +6,9 @@ go=$1
 here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)
 service=$(CDPATH='' cd -- "$here/../../../../go" && pwd)
 mkdir -p "$here/bin"
-sed 's/router\.Use(s\.stats\.count)/router.Use(s.stats.count, cheated)/' "$service/routes.go" > "$here/bin/routes.go"
+sed 's/router\.Use(s\.counters\.count)/router.Use(s.counters.count, cheated)/' "$service/routes.go" > "$here/bin/routes.go"
 if cmp -s "$service/routes.go" "$here/bin/routes.go"; then
-  echo "go/routes.go has no line router.Use(s.stats.count) any more: mend $here/build.sh" >&2
+  echo "go/routes.go has no line router.Use(s.counters.count) any more: mend $here/build.sh" >&2
   exit 1
 fi
 cat > "$here/bin/overlay.json" <<END
