@@ -66,6 +66,11 @@ keep *arguments:
 raw *arguments:
     @bench/nsb raw "$@"
 
+# What a workload needs of each contender: just size --rate 2000 --wait 300ms --queries 2
+[group('read')]
+size *arguments:
+    @bench/nsb size "$@"
+
 # How precise a run was: half-widths of the cost rows, doubts, halves, plants
 [group('read')]
 quality *arguments:

@@ -37,7 +37,14 @@ def imported(*arguments: str) -> set[str]:
 
 @pytest.mark.parametrize(
     "arguments",
-    [["plan", "--tier", "smoke"], ["plan", "--tier", "standard"], ["doctor"], ["bench", "nobody"], ["show", "fanout"]],
+    [
+        ["plan", "--tier", "smoke"],
+        ["size", "--rate", "5"],
+        ["plan", "--tier", "standard"],
+        ["doctor"],
+        ["bench", "nobody"],
+        ["show", "fanout"],
+    ],
     ids=" ".join,
 )
 def test_what_judges_nothing_imports_no_heavy_library(arguments: list[str]) -> None:

@@ -26,7 +26,7 @@ BEFORE = ROOT / "bench" / "results" / "20261122-article-b"
 DECIDES = ROOT / "bench" / "results" / "20261123-standard"
 """A run that decides A2, A7 and C4 by itself."""
 REFERENCES = [folder for folder in RESULTS if folder.name.endswith("-standard")]
-MADE = ("table.*", "claims.*", "report.html", "blog.*", "charts", "articles")
+MADE = ("table.*", "claims.*", "model.json", "report.html", "blog.*", "charts", "articles")
 """What a run's folder holds besides its records and their archive."""
 
 
@@ -53,7 +53,7 @@ def test_of_what_is_made_from_runs_the_newest_and_what_is_linked_is_committed() 
     committed = {ROOT / line for line in listed.splitlines()}
     made = {file for folder in RESULTS for file in derived(folder)} & committed
     newest = {file for file in made if file.parent == REFERENCES[-1]}
-    assert {file.name for file in newest} == {"table.md", "table.csv", "table.json", "claims.md", "claims.json"}
+    assert {file.name for file in newest} == {"table.md", "table.csv", "table.json", "claims.md", "claims.json", "model.json"}
     assert made - newest - linked == set()
     assert {file for file in committed if {"k6", "oha"} & set(file.parts) or file.name == "samples.csv"} == set()
 

@@ -53,7 +53,12 @@ def test_a_docstring_below_a_field_describes_it_by_its_alias() -> None:
 @pytest.mark.parametrize("folder", RUNS, ids=lambda path: path.name)
 def test_committed_records_follow_their_schemas(folder: Path) -> None:
     judged, observed, start = (validator(f"{name}.schema.json") for name in ("cell", "record", "start"))
-    whole = {"table.schema.json": "table.json", "claims.schema.json": "claims.json", "code.schema.json": "code.json"}
+    whole = {
+        "table.schema.json": "table.json",
+        "claims.schema.json": "claims.json",
+        "code.schema.json": "code.json",
+        "model.schema.json": "model.json",
+    }
     for file in ("cells.jsonl", "starts.jsonl"):
         for line in (folder / file).read_bytes().splitlines()[::EVERY] if (folder / file).exists() else []:
             value = json.loads(line)

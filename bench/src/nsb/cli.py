@@ -300,6 +300,41 @@ def noise(
     judging.noise_of(runs, as_json)
 
 
+Number = Annotated[str, typer.Option(metavar="N")]
+Time = Annotated[str, typer.Option(metavar="TIME", help="such as 300ms or 2s")]
+Price = Annotated[str | None, typer.Option(metavar="N", help="for a month, in any currency")]
+
+
+@app.command("size", rich_help_panel=READ)
+def size(
+    rate: Annotated[str, typer.Option(metavar="N", help="requests per second")],
+    wait: Time = "0",
+    queries: Number = "0",
+    inserts: Number = "0",
+    query_time: Annotated[str, typer.Option(metavar="TIME", help="how long a statement keeps its connection")] = "1ms",
+    calls: Annotated[str, typer.Option(metavar="N", help="upstream calls of a request, all at once")] = "0",
+    call_time: Time = "0",
+    compute: Time = "0",
+    compute_on: Annotated[str | None, typer.Option(metavar="ID", help="who computes so long; default: the run's reference")] = None,
+    blocking: Annotated[str, typer.Option(metavar="TIME", help="a call in the handler that blocks its thread")] = "0",
+    idle: Annotated[str, typer.Option(metavar="N", help="connections that are open and silent")] = "0",
+    utilisation: Annotated[str, typer.Option(metavar="SHARE", help="how busy a core, a thread or a connection may be")] = "60%",
+    core_price: Price = None,
+    gib_price: Price = None,
+    run: Annotated[Path | None, typer.Option(help=f"{RUN}; default: the newest committed standard run")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="every figure, for programs")] = False,
+) -> None:
+    """Cores, memory, connections and threads that a workload needs: size --rate 2000 --wait 300ms --queries 2."""
+    from nsb.verbs import sizing
+
+    given = {
+        "rate": rate, "wait": wait, "queries": queries, "inserts": inserts, "query-time": query_time, "calls": calls,
+        "call-time": call_time, "compute": compute, "compute-on": compute_on, "blocking": blocking, "idle": idle,
+        "utilisation": utilisation, "core-price": core_price, "gib-price": gib_price,
+    }  # fmt: skip
+    sizing.size(given, run, as_json)
+
+
 @app.command("keep", rich_help_panel=READ)
 def keep(
     run: Run,

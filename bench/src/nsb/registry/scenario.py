@@ -129,7 +129,15 @@ class Scenario(Frozen):
     @property
     def upstream_calls(self) -> int:
         """Calls to the upstream that one request makes, by its path."""
-        return int(parse_qs(urlsplit(self.path).query).get("calls", ["0"])[0])
+        return self._asked("calls")
+
+    @property
+    def compute_rounds(self) -> int:
+        """Rounds of the contract's loop that one request computes, by its path."""
+        return self._asked("rounds")
+
+    def _asked(self, parameter: str) -> int:
+        return int(parse_qs(urlsplit(self.path).query).get(parameter, ["0"])[0])
 
     def load_s(self, contender: Contender) -> float:
         """What a load that ends takes beyond its least with that contender (s); 0 of other loads."""

@@ -19,6 +19,7 @@ from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core import core_schema
 
 from nsb.analyse.controls import Control
+from nsb.analyse.model import CostModel
 from nsb.analyse.table import Table
 from nsb.records.cells import Record
 from nsb.records.judged import Cell, Status
@@ -43,6 +44,7 @@ class TableFile(Table):
 RECORDS: dict[str, tuple[type[BaseModel], str]] = {
     "table.schema.json": (TableFile, "table.json"),
     "claims.schema.json": (Judgement, "claims.json"),
+    "model.schema.json": (CostModel, "model.json"),
     "record.schema.json": (Record, "a line of cells.jsonl"),
     "cell.schema.json": (Cell, "a line of cells.jsonl in runs until November 2026"),
     "start.schema.json": (Start, "a line of starts.jsonl"),

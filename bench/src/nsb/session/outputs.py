@@ -31,6 +31,7 @@ from nsb.render.controls import sentences
 from nsb.render.markdown import Reproduced
 from nsb.render.messages import LANGUAGES
 from nsb.render.words import of_runner
+from nsb.session import models
 from nsb.session.runs import read_run
 
 CODE = "code.json"
@@ -46,7 +47,10 @@ class Written:
 
 
 def outputs(folder: Path, run: dict[str, Any], cells: Sequence[Cell], claims: Claims) -> Written:
-    """table.md, table.csv, table.json, claims.md, claims.json, and a page for each article whose load was repeated. Raises JournalError."""
+    """table.md, table.csv, table.json, claims.md, claims.json, model.json, and a page for each article whose load was repeated.
+
+    Raises JournalError.
+    """
     starts = read_starts_of(folder)
     table = tables.make(run, cells, starts)
     beside = controls.compare(run, cells)
@@ -57,6 +61,7 @@ def outputs(folder: Path, run: dict[str, Any], cells: Sequence[Cell], claims: Cl
     write_whole(folder / "table.json", to_json({**table.model_dump(mode="json"), "compared_controls": compared}))
     write_whole(folder / "claims.md", verdicts.page(judgement))
     write_whole(folder / "claims.json", to_json(judgement.model_dump(mode="json", by_alias=True)))
+    write_whole(folder / models.MODEL, models.fit(run, cells, table, folder.name).text())
     _articles(folder, run, cells, claims, judgement)
     return Written(table, sentences(beside), judgement)
 
@@ -168,13 +173,13 @@ def digest_of_run(folder: Path, run: dict[str, Any], cells: Sequence[Cell], want
 
 def front_pages(root: Path, newest: Path, claims: Claims, wanted: DigestPlan) -> dict[Path, str]:
     """What a visitor sees first, from the newest standard run and the committed runs before it: the READMEs with their blocks, the
-    pictures, and docs/verdicts.md in both languages. Path → text. Raises JournalError and Altered."""
+    pictures, docs/verdicts.md in both languages, and the model that `just size` reads. Path → text. Raises JournalError and Altered."""
     run, cells = read_run(newest)
     found = digest_of_run(newest, run, cells, wanted)
     committed = committed_before(root, newest, claims)
     judgement = judge.judged(run, cells, read_starts_of(newest), read_code_of(newest), claims)
     judged = [(newest.relative_to(root).as_posix(), judgement), *((each.folder, each.judgement) for each in committed)]
-    pages: dict[Path, str] = {}
+    pages: dict[Path, str] = {root / "bench" / "results" / models.MODEL: models.committed(root, newest).text()}
     for name, language in markdown.READMES.items():
         block = markdown.readme_block(found, run, judged, language)
         pages[root / name] = markdown.with_block((root / name).read_text(encoding="utf-8"), block)
@@ -204,7 +209,11 @@ def tidy(root: Path, newest: Path, readmes: Sequence[str], claims: Claims) -> No
 
 def derived(folder: Path) -> list[Path]:
     """What git would take of the files that are made from a run's records."""
-    return [file for pattern in ("table.*", "claims.*", "articles/*", "charts/article-*.svg") for file in sorted(folder.glob(pattern))]
+    return [
+        file
+        for pattern in ("table.*", "claims.*", models.MODEL, "articles/*", "charts/article-*.svg")
+        for file in sorted(folder.glob(pattern))
+    ]
 
 
 def linked_from(root: Path, pages: Sequence[str]) -> set[Path]:

@@ -27,7 +27,7 @@ def written(folder: Path) -> tuple[Written, dict[str, Any], list[Cell]]:
     console.print(terminal.grid(made.table, console.width))
     for line in (*words.legend(made.table), *made.controls, verdicts.counts(made.judgement, "en")):
         console.print(line, style="dim", markup=False)
-    console.print(f"\n{folder}/table.md, table.csv, table.json, claims.md, claims.json; raw data beside them", markup=False)
+    console.print(f"\n{folder}/table.md, table.csv, table.json, claims.md, claims.json, model.json; raw data beside them", markup=False)
     return made, facts, cells
 
 
