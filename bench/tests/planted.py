@@ -6,7 +6,7 @@ from typing import Any
 
 from nsb.records.cells import Reading
 from nsb.records.judged import Cell, Half, Latency, Slope
-from nsb.records.starts import Sample, Start
+from nsb.records.starts import Start, Visit
 
 ROUNDS = 6
 NAMES = ["slow", "quick", "odd"]
@@ -55,14 +55,16 @@ def cells(rounds: int = ROUNDS, **changed: dict[str, Any]) -> list[Cell]:
 
 
 def starts(rounds: int = ROUNDS) -> list[Start]:
-    def samples(cost: float) -> list[Sample]:
-        spent = [cost * 1e-6 * 50 * (1 + 4 / (number + 1)) for number in range(33)]
-        return [Sample(at_s=2 + number / 4, requests=50 * number, cpu_s=sum(spent[:number])) for number in range(33)]
+    def visits(cost: float) -> list[Visit]:
+        return [
+            Visit(began_s=2.0 + 3 * n, ended_s=5.0 + 3 * n, scenario=None, connections=8, answers=100, cost_us=cost * (1 + 4 / (n + 1)))
+            for n in range(6)
+        ]
 
     return [
         Start(
             round=r, contender=c, started_at="2026-01-02T03:04:05+00:00", ready_s=COST[c] / 100 + r / 50, pool_s=COST[c] / 90, cpu_s=1.0,
-            pss_mib=COST[c] + r, load_to_s=12.0, warm_up=samples(COST[c] * (1 + r / 30)),
+            pss_mib=COST[c] + r, visits=visits(COST[c] * (1 + r / 30)),
         )
         for r in range(1, rounds + 1) for c in NAMES
     ]  # fmt: skip

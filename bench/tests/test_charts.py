@@ -53,7 +53,7 @@ def row(chart: drawing.Chart, name: str) -> dict[str, Any]:
 def test_every_kind_is_there_once_for_each_scenario_that_has_it(usual: dict[str, drawing.Chart]) -> None:
     assert list(usual) == [
         "heat", "intervals-cost", "intervals-most", "intervals-wait", "intervals-flight", "latency-cost", "latency-wait",
-        "roles-cost", "roles-wait", "memory-flight", "growth-flight", "warm-up", "start-ready", "start-pss",
+        "roles-cost", "roles-wait", "memory-flight", "growth-flight", "start-ready", "start-pss",
     ]  # fmt: skip
 
 
@@ -209,12 +209,6 @@ def test_a_level_that_lets_no_more_in_is_not_drawn() -> None:
     assert [each["users"] for each in drawn(chart) if each["name"] == "odd"] == ["50", "100"]
     assert [each["users"] for each in drawn(chart) if each["name"] == "quick"] == ["50", "100", "600"]
     assert any("A line ends" in note.en for note in chart.notes)
-
-
-def test_the_warm_up_falls_as_planted(usual: dict[str, drawing.Chart]) -> None:
-    curve = [each["v"] for each in drawn(usual["warm-up"]) if each["name"] == "quick"]
-    assert curve == sorted(curve, reverse=True)
-    assert "with quick" in usual["warm-up"].alt.en
 
 
 def test_the_second_generator_stands_under_its_own_name() -> None:

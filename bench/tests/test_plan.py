@@ -101,15 +101,16 @@ def test_a_ladder_and_held_connections_are_announced_with_the_starts_that_they_n
     assert starts("hello-rate", "a-hello", "idle-connections") == [2, 3]  # a heap of its own: only a JVM cares
 
 
-def test_a_warm_up_is_announced_as_long_as_a_jvm_may_take_and_shorter_for_all_others(registry: Registry) -> None:
-    def start_s(contender: str, *scenarios: str) -> float:
-        made = plan.make(registry, "standard", [contender], scenarios, "1cpu", 1, 3, rounds=1)
+def test_the_warm_up_of_a_jvm_is_announced_by_its_cost_rows_up_to_the_cap(registry: Registry) -> None:
+    def start_s(contender: str, *scenarios: str, tier: str = "standard") -> float:
+        made = plan.make(registry, tier, [contender], scenarios, "1cpu", 1, 3, rounds=1)
         return made.start_s(made.contenders[0])
 
-    cap_s = registry.tiers["standard"].warm_cap_s
-    assert start_s("java-pt", "hello-rate") == plan.JVM_START_S + cap_s
-    assert start_s("go", "hello-rate") == plan.START_S + plan.STEADY_S < cap_s
-    assert start_s("go", "hello-rate", "fanout-100") == start_s("go", "hello-rate")  # whatever is asked is asked at once
+    rows = [name for name in registry.scenarios if name.startswith("cost-")]
+    assert start_s("java-pt", "hello-rate") == plan.JVM_START_S + plan.JVM_STEPS_S
+    assert start_s("java-pt", *rows) == plan.JVM_START_S + plan.JVM_STEPS_S + len(rows) * plan.JVM_VISITS_S
+    assert start_s("java-pt", *rows, tier="smoke") == plan.JVM_START_S + registry.tiers["smoke"].warm_cap_s
+    assert start_s("go", *rows) == start_s("go", "hello-rate") == plan.START_S + plan.STEADY_S
 
 
 def test_who_cannot_run_a_scenario_is_told_and_takes_no_time(registry: Registry) -> None:

@@ -14,7 +14,6 @@ import pytest
 
 from fakes.stage import Fakes
 from nsb.measure import client, observing, running, warming
-from nsb.measure import starts as watching
 from nsb.measure.journal import read_starts_of
 from nsb.measure.runner import Runner
 from nsb.records.cells import Record, Window
@@ -37,7 +36,7 @@ def made(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Callable[.
     monkeypatch.setattr(session, "must_be_fair", lambda *_: None)  # fakes say nothing of themselves that could be compared
     for fake in ("FAKE_K6", "FAKE_GENERATOR"):
         monkeypatch.delenv(fake, raising=False)
-    for module, name in ((client, "STATS_S"), (observing, "LADDER_STATS_S"), (watching, "ANSWER_S")):
+    for module, name in ((client, "STATS_S"), (observing, "LADDER_STATS_S")):
         monkeypatch.setattr(module, name, 30.0)  # an answer that comes late on a busy machine is one all the same
     stages: list[Fakes] = []
 
@@ -64,26 +63,25 @@ def test_every_start_is_recorded_with_its_times_and_its_warm_up(made: Callable[.
         assert start.failure is None
         assert start.ready_s is not None
         assert start.pool_s is not None
-        assert start.load_to_s is not None
-        assert 0 < start.ready_s <= start.pool_s < start.load_to_s
-        assert (start.warm_requests, start.rising) == (2 * ASKS, False)
+        assert 0 < start.ready_s <= start.pool_s <= start.visits[0].began_s
+        assert [(visit.scenario, visit.answers) for visit in start.visits] == 2 * [(None, ASKS)]
+        assert not start.rising
         assert start.cpu_s is not None
         assert start.cpu_s > 0
         assert start.pss_mib is not None
         assert start.pss_mib > 1
-        assert start.warm_up
-        assert all(sample.at_s > start.ready_s and sample.cpu_s >= start.cpu_s for sample in start.warm_up)
 
 
-def test_a_warm_up_that_ends_by_its_cap_says_that_answers_still_came_faster(
+def test_a_warm_up_that_ends_by_its_cap_says_that_requests_still_became_cheaper(
     made: Callable[..., Fakes], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("FAKE_GENERATOR", "faster")
+    monkeypatch.setenv("FAKE_GENERATOR", "cheaper")
     fakes = made({"a": ""})
     fakes.measure()
     (start,) = read_starts_of(fakes.journal.folder)
     assert fakes.plan.tier.warm_cap_s // warming.STEP_S == 3
-    assert (start.warm_requests, start.rising) == ((1 + 2 + 4) * ASKS, True)
+    assert [visit.cost_us for visit in start.visits] == [100.0, 50.0, 25.0]
+    assert start.rising
 
 
 @pytest.mark.parametrize(

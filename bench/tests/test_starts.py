@@ -3,43 +3,41 @@
 from __future__ import annotations
 
 import json
-import math
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from nsb.analyse import table
-from nsb.analyse.starts import Span, span, summed, warmth
-from nsb.measure import starts as running
+from nsb.analyse.starts import Span, span, summed, warm_after_s
 from nsb.measure.journal import Journal, JournalError, cut_torn_tail, read_starts_of
-from nsb.records.cells import Stats
-from nsb.records.starts import Sample, Start, load_end, read_starts
+from nsb.records.starts import Start, Visit, read_starts, steady
 from nsb.registry.claims import Claims
 from nsb.render import starts as report
 from nsb.session.outputs import outputs
 
 RUN = Path(__file__).parent / "recordings" / "run"
-RATE, STEP = 1000, 0.25
-LOAD_TO_S = 32.0
+SINCE_S, VISIT_S = 2.0, 3.0
 
 
-def curve(cost_us: Callable[[float], float], length_s: float = 30.0, idle_s: float = 0.7, since_s: float = 2.0) -> list[Sample]:
-    """Samples every 0.25 s of a service that answers 1000/s at this cost, by seconds of load; nothing comes in the first `idle_s`."""
-    samples, cpu, done = [], 1.0, 0
-    for number in range(int(length_s / STEP) + 1):
-        samples.append(Sample(at_s=since_s + number * STEP, requests=done, cpu_s=cpu))
-        load_s = number * STEP - idle_s
-        if load_s >= 0:
-            done += int(RATE * STEP)
-            cpu += RATE * STEP * cost_us(load_s) / 1e6
-    return samples
+def visits(*costs_us: float, row: str | None = None, connections: int = 8, since_s: float = SINCE_S) -> list[Visit]:
+    """Visits to one row, one after the other."""
+    return [
+        Visit(
+            began_s=since_s + VISIT_S * n,
+            ended_s=since_s + VISIT_S * (n + 1),
+            scenario=row,
+            connections=connections,
+            answers=100,
+            cost_us=cost,
+        )
+        for n, cost in enumerate(costs_us)
+    ]
 
 
 def start(contender: str = "a", **changes: object) -> Start:
     data: dict[str, object] = {
         "round": 1, "contender": contender, "started_at": "2026-01-31T12:00:00+00:00", "ready_s": 1.0, "pool_s": 1.2, "cpu_s": 0.8,
-        "pss_mib": 50.0, "load_to_s": LOAD_TO_S, "warm_up": curve(lambda _: 100.0),
+        "pss_mib": 50.0, "visits": visits(100.0, 100.0),
     }  # fmt: skip
     return Start.model_validate({**data, **changes})
 
@@ -48,72 +46,38 @@ def start(contender: str = "a", **changes: object) -> Start:
 
 
 def test_a_service_that_costs_the_same_from_the_first_request_on_is_warm_at_once() -> None:
-    assert warmth(curve(lambda _: 100.0), LOAD_TO_S).after_s == 0.0
+    assert warm_after_s(start(visits=visits(100.0, 101.0, 99.0))) == 0.0
 
 
-def test_a_service_is_warm_when_its_cost_stays_near_that_at_the_end() -> None:
-    found = warmth(curve(lambda s: 300.0 if s < 12.0 else 100.0), LOAD_TO_S)
-    assert found.after_s == pytest.approx(12.0, abs=0.75)
+def test_a_service_is_warm_when_the_last_visit_that_made_a_request_cheaper_is_over() -> None:
+    assert warm_after_s(start(visits=visits(300.0, 200.0, 150.0, 148.0, 151.0))) == 3 * VISIT_S
 
 
-def test_dear_seconds_after_cheap_ones_begin_the_warm_up_again() -> None:
-    found = warmth(curve(lambda s: 200.0 if s < 3.0 or 12.0 <= s < 15.0 else 100.0), LOAD_TO_S)
-    assert found.after_s is not None
-    assert found.after_s > 12.0
+def test_rows_and_numbers_of_connections_are_compared_with_themselves_alone() -> None:
+    told = [*visits(300.0, 100.0), *visits(30.0, 20.0, row="a", since_s=20.0), *visits(15.0, 15.0, row="a", connections=64, since_s=30.0)]
+    assert warm_after_s(start(visits=told)) == pytest.approx(20.0 - SINCE_S + 2 * VISIT_S)
+
+
+def test_a_start_that_ended_by_its_cap_or_was_not_recorded_has_no_such_figure() -> None:
+    assert warm_after_s(start(visits=visits(300.0, 200.0), rising=True)) is None
+    assert warm_after_s(start(visits=[])) is None
 
 
 @pytest.mark.parametrize(
-    "cost",
+    ("costs", "is_steady"),
     [
-        lambda s: 1000.0 * math.exp(-s / 12),  # still falling
-        lambda s: 1000.0 / (1 + s),  # the same cost for each doubling: a JVM that is stopped in mid-way
-        lambda s: 100.0 if s < 27.0 else 200.0,  # dear again at the very end
-        lambda s: 300.0 if s < 24.0 else 100.0,  # warm for less than a third of the time
+        ([], False),
+        ([100.0], False),
+        ([100.0, 100.0], False),
+        ([100.0, 100.0, 100.0], True),
+        ([100.0, 50.0, 50.0], False),  # the last but one was cheaper than all before
+        ([100.0, 50.0, 50.0, 50.0], True),
+        ([100.0, 130.0, 96.0], True),  # within a twentieth of the cheapest so far
+        ([100.0, 130.0, 94.0], False),
     ],
 )
-def test_what_is_not_warm_before_the_last_third_is_not_called_warm(cost: Callable[[float], float]) -> None:
-    found = warmth(curve(cost), LOAD_TO_S)
-    assert (found.after_s, found.reason) == (None, "not within the warm-up")
-
-
-def test_a_cheaper_stretch_is_no_colder_one() -> None:
-    found = warmth(curve(lambda s: 40.0 if 12.0 <= s < 15.0 else 100.0), LOAD_TO_S)
-    assert found.after_s == 0.0
-
-
-def test_a_few_samples_say_nothing() -> None:
-    assert warmth(curve(lambda _: 100.0, length_s=2.0), LOAD_TO_S).reason == "too few samples"
-    assert warmth([], LOAD_TO_S).reason == "too few samples"
-
-
-def test_what_comes_after_the_load_is_not_looked_at() -> None:
-    samples = curve(lambda _: 100.0)
-    after = [Sample(at_s=32.2 + n * STEP, requests=samples[-1].requests, cpu_s=samples[-1].cpu_s + 1 + n) for n in range(8)]
-    assert warmth([*samples, *after], LOAD_TO_S).after_s == 0.0
-
-
-def test_a_gap_in_the_samples_does_no_harm() -> None:
-    samples = curve(lambda s: 300.0 if s < 9.0 else 100.0)
-    found = warmth(samples[:30] + samples[36:], LOAD_TO_S)
-    assert found.after_s == pytest.approx(9.0, abs=0.75)
-
-
-def test_the_load_ends_where_the_count_does() -> None:
-    counts = (0, 0, 10, 20, 30, 30, 30)
-    samples = [Sample(at_s=float(at), requests=count, cpu_s=0.0) for at, count in enumerate(counts)]
-    assert load_end(samples) == 3.0
-    assert load_end(samples[:2]) is None
-    assert load_end([]) is None
-
-
-def test_a_service_that_answers_nothing_for_a_while_is_not_warm_before() -> None:
-    samples = [
-        sample.model_copy(update={"requests": samples_at}) if 5.0 < sample.at_s < 12.0 else sample
-        for sample in curve(lambda _: 100.0)
-        for samples_at in [2000]
-    ]
-    found = warmth(samples, LOAD_TO_S)
-    assert found.after_s is None or found.after_s > 6.0
+def test_a_row_is_steady_when_its_last_two_visits_brought_nothing(costs: list[float], is_steady: bool) -> None:
+    assert steady(costs, quiet=2) is is_steady
 
 
 # --- over all starts --------------------------------------------------------------------------------------------------------
@@ -132,15 +96,15 @@ def test_one_start_gives_no_figure_a_few_the_range_and_five_an_interval() -> Non
 
 
 def test_a_start_that_was_not_warm_in_time_leaves_no_figure_that_would_flatter() -> None:
-    cold = start(warm_up=curve(lambda s: 1000.0 * math.exp(-s / 12)))
+    cold = start(rising=True)
     (found,) = summed([start(), start(), cold], ["a"])
     assert found.warm_after_s is None
     assert found.ready_s is not None
-    assert found.notes == ["warm: not within the warm-up in 1 of 3 starts"]
+    assert found.notes == ["not warm within the warm-up in 1 of 3 starts"]
 
 
 def test_a_start_that_failed_is_counted_and_said() -> None:
-    failed = start(failure="a ended with 1", ready_s=None, pool_s=None, cpu_s=None, pss_mib=None, load_to_s=None, warm_up=[])
+    failed = start(failure="a ended with 1", ready_s=None, pool_s=None, cpu_s=None, pss_mib=None, visits=[])
     (found,) = summed([start(), start(), failed], ["a"])
     assert (found.starts, found.failed) == (3, 1)
     assert found.ready_s is not None
@@ -224,25 +188,3 @@ def test_outputs_have_the_section_where_starts_were_recorded(tmp_path: Path, cla
 def test_a_table_of_an_old_run_has_no_startups() -> None:
     run = json.loads((RUN / "run.json").read_text(encoding="utf-8"))
     assert table.make(run, []).startups == []
-
-
-# --- watched ----------------------------------------------------------------------------------------------------------------
-
-
-def test_the_curve_is_sampled_at_once_and_when_the_generator_has_ended_with_gaps_where_stats_does_not_answer() -> None:
-    answers = iter([Stats(0, 0.0, 0), None, Stats(500, 0.0, 8), Stats(600, 0.0, 0)])
-    ends = iter([False, False, True])
-    waits: list[float] = []
-
-    def ended(wait_s: float) -> bool:
-        waits.append(wait_s)
-        return next(ends)
-
-    samples = running.curve(lambda: next(answers), lambda: 1.5, ended, 0.0, math.inf)
-    assert [(sample.requests, sample.cpu_s) for sample in samples] == [(0, 1.5), (500, 1.5), (600, 1.5)]
-    assert len(waits) == 3
-    assert all(wait_s >= 0 for wait_s in waits)
-
-
-def test_a_generator_that_does_not_end_is_left_at_the_deadline() -> None:
-    assert len(running.curve(lambda: Stats(0, 0.0, 0), lambda: 0.0, lambda _: False, 0.0, -math.inf)) == 2

@@ -1,4 +1,4 @@
-"""How a service is warmed: what is asked, when a step is the last one, and the bursts after it. No service, no generator, no clock."""
+"""How a service is warmed: what is asked, when a visit is the last one, and bursts. No service, no generator, no clock."""
 
 from __future__ import annotations
 
@@ -14,24 +14,11 @@ import pytest
 from nsb.measure import generator, warming
 from nsb.measure.generator import Target
 from nsb.measure.running import Died
-from nsb.measure.warming import (
-    BURSTS,
-    CONNECTIONS,
-    LEAST_STEPS,
-    PAUSE_MS,
-    RISING,
-    STEP_S,
-    WAITING_CONNECTIONS,
-    _Mixture,
-    bursts,
-    risen,
-    targets,
-)
+from nsb.measure.warming import BURSTS, CONNECTIONS, PAUSE_MS, SHARE, STEP_S, VISIT_S, bursts, targets, warm
+from nsb.records.starts import Visit
 from nsb.registry.load import Registry
-from nsb.registry.shapes import FullCore
+from nsb.registry.shapes import FullCore, OpenRate
 
-PLAIN = Target("GET", "/hello", "", "hello", 200, 0)
-WAITING = Target("GET", "/sleep?ms=1", "", "", 200, 0)
 WRONG = "asked 'GET /hello', got 'hallo'"
 
 
@@ -88,22 +75,30 @@ class Ground:
 def ran(code: int | None = None) -> Any:
     """A started contender; `pinned` are the cores that it was given, one after the other."""
     pinned: list[Sequence[int]] = []
-    return SimpleNamespace(process=SimpleNamespace(exit_code=code, pin=pinned.append), contender=SimpleNamespace(id="a"), pinned=pinned)
+    process = SimpleNamespace(exit_code=code, pin=pinned.append)
+    return SimpleNamespace(process=process, contender=SimpleNamespace(id="a"), pinned=pinned, age_s=2.0)
 
 
-def mixture(folder: Path, steps: Sequence[Sequence[int]], most: int = 10, **ground: Any) -> tuple[_Mixture, Ground]:
-    """`steps`: answers of each step, by endpoint."""
-    told = iter([[0, answers, answers] for step in steps for answers in step])
-    stands = Ground(folder, told, **ground)
-    return _Mixture(stands, ran(), [PLAIN, WAITING][: len(steps[0])], most), stands  # type: ignore[arg-type]
+@pytest.fixture(autouse=True)
+def unasked(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """/stats of nobody: how often it was asked."""
+    asked: list[Any] = []
+    monkeypatch.setattr(warming, "counted", asked.append)
+    return asked
 
 
-def steps_of(mixed: _Mixture) -> int:
-    """How many it takes until it has ended."""
-    for number in range(1, 100):
-        if mixed.ended(0.0):
-            return number
-    raise AssertionError("it does not end")
+def warmed(folder: Path, costs: Sequence[float], rows: Sequence[FullCore] = (), cap_s: float = 1000.0) -> tuple[list[Visit], bool, Ground]:
+    """`costs`: CPU µs per answer of each order in turn; all endpoints at once is one order, since only one is asked."""
+    ground = Ground(folder, iter([[0, 100, 200]] * len(costs)), (cost for cost in costs for _ in range(2)))
+    visits, rising = warm(ground, ran(), rows or [HELLO], cap_s)  # type: ignore[arg-type]
+    return visits, rising, ground
+
+
+HELLO = OpenRate(shape="rate", id="hello", why="", path="/hello", body="hello", rate=100, vus=10, headline="cpu")
+
+
+def row(name: str, vus: int = 64) -> FullCore:
+    return FullCore(shape="cost", id=name, why="", path="/hello", body="hello", vus=vus, competitors=0)
 
 
 # --- what is asked --------------------------------------------------------------------------------------------------------
@@ -126,65 +121,68 @@ def test_a_body_is_compared_where_the_request_is_the_scenarios_own(registry: Reg
     assert compared <= own
 
 
-# --- steps ----------------------------------------------------------------------------------------------------------------
+# --- all endpoints at once --------------------------------------------------------------------------------------------------
 
 
-def test_the_rise_is_the_mean_over_the_endpoints_so_that_no_quick_one_hides_a_slow_one() -> None:
-    assert risen([100, 100], [100, 100]) == 1.0
-    assert risen([100_000, 100], [100_000, 200]) == pytest.approx(2**0.5)
-    assert risen([100, 100], [200, 50]) == pytest.approx(1.0)
-    assert risen([0, 10], [5, 10]) == pytest.approx(5**0.5)  # one that answered nothing yet
-    assert risen([], []) == 1.0
-
-
-def test_steps_go_on_while_answers_come_faster_and_end_with_the_first_that_is_no_faster(tmp_path: Path) -> None:
-    mixed, ground = mixture(tmp_path, [(100, 10), (200, 20), (300, 30), (301, 30)])
-    assert steps_of(mixed) == 4
-    assert (mixed.rising, mixed.steps) == (False, [[100, 10], [200, 20], [300, 30], [301, 30]])
-    assert ground.driven[:2] == [
-        ("/hello", CONNECTIONS, "warm-0", STEP_S, PAUSE_MS), ("/sleep?ms=1", WAITING_CONNECTIONS, "warm-1", STEP_S, PAUSE_MS),
-    ]  # fmt: skip
-
-
-@pytest.mark.parametrize(("last", "goes_on"), [(RISING + 0.01, True), (RISING - 0.01, False), (0.5, False)])
-def test_a_step_must_be_a_twentieth_faster_to_be_followed_by_another(tmp_path: Path, last: float, goes_on: bool) -> None:
-    mixed, _ = mixture(tmp_path, [(1000,), (round(1000 * last),)])
-    assert [mixed.ended(0.0) for _ in range(2)] == [False, not goes_on]
-
-
-@pytest.mark.parametrize(("costs_us", "most"), [([300.0, 200.0, 150.0, 149.0], 4), ([100.0, 120.0], 2)])
-def test_steps_go_on_while_a_request_becomes_cheaper_though_there_are_no_more_of_them(
-    tmp_path: Path, costs_us: list[float], most: int
-) -> None:
-    mixed, _ = mixture(tmp_path, [(100,)] * len(costs_us), cost_us=iter(costs_us))
-    assert (steps_of(mixed), mixed.rising) == (most, False)
-    assert mixed.costs == pytest.approx([cost / 1e6 for cost in costs_us])
-
-
-def test_one_step_says_nothing_of_a_rise(tmp_path: Path) -> None:
-    mixed, _ = mixture(tmp_path, [(100,)] * LEAST_STEPS)
-    assert steps_of(mixed) == LEAST_STEPS
-    assert mixed.rising is False
+@pytest.mark.parametrize(
+    ("costs", "is_rising"),
+    [
+        ([100.0, 100.0], False),
+        ([100.0, 130.0], False),
+        ([300.0, 200.0, 150.0, 149.0], False),
+        ([300.0, 200.0, 199.0], False),
+    ],
+)
+def test_steps_go_on_while_a_request_becomes_cheaper(tmp_path: Path, costs: list[float], is_rising: bool) -> None:
+    visits, rising, ground = warmed(tmp_path, costs)
+    assert [visit.cost_us for visit in visits] == pytest.approx(costs)
+    assert rising is is_rising
+    assert ground.driven[0] == ("/hello", CONNECTIONS, "warm-0", STEP_S, PAUSE_MS)
+    assert all(each.ended for each in ground.all)
 
 
 def test_a_warm_up_that_reaches_its_cap_is_still_rising(tmp_path: Path) -> None:
-    mixed, _ = mixture(tmp_path, [(2**number,) for number in range(8)], most=5)
-    assert steps_of(mixed) == 5
-    assert mixed.rising is True
+    visits, rising, _ = warmed(tmp_path, [0.5**number for number in range(9)], cap_s=5 * STEP_S)
+    assert (len(visits), rising) == (5, True)
 
 
-def test_a_step_that_is_under_way_is_waited_for_and_not_begun_twice(tmp_path: Path) -> None:
-    mixed, ground = mixture(tmp_path, [(100, 10), (100, 10)], under_way=1)
-    assert (mixed.ended(0.0), mixed.steps, len(ground.driven)) == (False, [], 2)
-    mixed.end()
-    assert [each.ended for each in ground.all] == [True, True]
+def test_there_are_two_steps_however_short_the_cap_is(tmp_path: Path) -> None:
+    visits, rising, _ = warmed(tmp_path, [100.0, 50.0], cap_s=0.1)
+    assert (len(visits), rising) == (2, True)
 
 
 def test_a_wrong_answer_ends_the_warm_up_with_the_request_quoted(tmp_path: Path) -> None:
-    mixed = _Mixture(Ground(tmp_path, iter([[0, 5, WRONG]])), ran(137), [PLAIN], 10)  # type: ignore[arg-type]
+    ground = Ground(tmp_path, iter([[0, 5, WRONG]]))
     with pytest.raises(Died, match=r"a did not answer as it must while it was warmed: asked 'GET /hello', got 'hallo'") as died:
-        mixed.ended(0.0)
+        warm(ground, ran(137), [HELLO], 10.0)  # type: ignore[arg-type]
     assert died.value.exit_code == 137
+    assert all(each.ended for each in ground.all)
+
+
+# --- visits -----------------------------------------------------------------------------------------------------------------
+
+
+def test_what_does_not_compile_while_it_runs_gets_no_visits(tmp_path: Path) -> None:
+    visits, rising, _ = warmed(tmp_path, [100.0, 99.0], [row("a")])
+    assert [visit.scenario for visit in visits] == [None, None]
+    assert rising is False
+
+
+def test_rows_are_visited_in_turn_with_few_connections_and_then_with_all(tmp_path: Path, unasked: list[Any]) -> None:
+    a, b = row("a"), row("b", vus=512)
+    steps, few, full = [300.0, 100.0, 100.0], [90.0, 80.0, 90.0, 50.0, 90.0, 50.0, 50.0], [95.0, 55.0, 95.0, 55.0]
+    visits, rising, _ = warmed(tmp_path, [*steps, *few, *full], [a, b])
+    told = [(visit.scenario, visit.connections) for visit in visits if visit.scenario]
+    few_a, few_b = ("a", a.vus // SHARE), ("b", b.vus // SHARE)
+    assert told == [few_a, few_b, few_a, few_b, few_a, few_b, few_b, ("a", a.vus), ("b", b.vus), ("a", a.vus), ("b", b.vus)]
+    assert rising is False
+    assert len(unasked) == len(told)  # /stats before each, as before a cell
+
+
+def test_a_row_that_never_gets_steady_ends_with_the_cap(tmp_path: Path) -> None:
+    costs = [300.0, 100.0, 100.0, *(0.9**number for number in range(30))]
+    visits, rising, _ = warmed(tmp_path, costs, [row("a")], cap_s=3 * STEP_S + 10 * VISIT_S)
+    assert (len(visits), rising) == (3 + 10, True)
 
 
 # --- bursts ---------------------------------------------------------------------------------------------------------------

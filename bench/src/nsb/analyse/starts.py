@@ -2,76 +2,30 @@
 
 from __future__ import annotations
 
-import math
 import statistics
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from nsb.analyse.stats import estimate
-from nsb.records.starts import Sample, Start
+from nsb.records.starts import Start, brought
 from nsb.registry.terms import Frozen
 
-STRETCH_S = 3.0
-"""CPU per request is judged over stretches of this length, one from each sample on: over 1 s it swings by a third on a busy machine (s)."""
-WITHIN = 0.20
-"""A stretch is warm where a request costs at most this share more than at the end; cold code costs ten to twenty times as much."""
-LEAST_STRETCHES = 6
 INTERVAL_FROM = 5
 """From this many starts on an interval is shown, below the range."""
 
 
-# --- the warm-up of one start ---------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Warmth:
-    """From when on a contender was warm, in seconds of load; or why that is not known."""
-
-    after_s: float | None
-    reason: str | None
-
-
-def warmth(samples: Sequence[Sample], load_to_s: float) -> Warmth:
-    """The first moment from which no stretch costs clearly more CPU per request than the median one of the last sixth of them.
-
-    The steady part must begin before the last third of the requests does: what is compared with itself alone says nothing,
-    and a cost that halves with every doubling of the requests is not steady.
-    """
-    stretches = stretches_of([sample for sample in samples if sample.at_s <= load_to_s])
-    if len(stretches) < LEAST_STRETCHES:
-        return Warmth(None, "too few samples")
-    end = statistics.median(stretch.cost_s for stretch in stretches[-math.ceil(len(stretches) / 6) :])
-    away = [number for number, stretch in enumerate(stretches) if not stretch.cost_s <= (1 + WITHIN) * end]
-    steady = away[-1] + 1 if away else 0
-    if steady == len(stretches) or stretches[steady].done > 2 / 3:
-        return Warmth(None, "not within the warm-up")
-    return Warmth(round(stretches[steady].at_s - stretches[0].at_s, 3), None)
-
-
-class Stretch(NamedTuple):
-    """A part of the warm-up: its beginning (s), the share of requests done by then, CPU per request (s; infinite: none was answered)."""
-
-    at_s: float
-    done: float
-    cost_s: float
-
-
-def stretches_of(samples: Sequence[Sample]) -> list[Stretch]:
-    """One from each sample on, from the first with an answer after it."""
-    found: list[Stretch] = []
-    all_ = samples[-1].requests - samples[0].requests if samples else 0
-    for number, first in enumerate(samples):
-        last = next((s for s in samples[number + 1 :] if s.at_s - first.at_s >= STRETCH_S), None)
-        if last is None:
-            break
-        following = samples[number + 1]
-        if not found and following.requests <= first.requests:
-            continue  # the generator is still starting
-        answered = last.requests - first.requests
-        cost = (last.cpu_s - first.cpu_s) / answered if answered > 0 else math.inf
-        found.append(Stretch(first.at_s, (first.requests - samples[0].requests) / all_, cost))
-    return found
+def warm_after_s(start: Start) -> float | None:
+    """Seconds of load until the end of the last visit that made a request cheaper, 0 where none did; None where that is not known."""
+    if start.rising or not start.visits:
+        return None
+    series: dict[tuple[str | None, int], list[float]] = {}
+    after_s = 0.0
+    for visit in start.visits:
+        costs = series.setdefault((visit.scenario, visit.connections), [])
+        costs.append(visit.cost_us)
+        if brought(costs):
+            after_s = visit.ended_s - start.visits[0].began_s
+    return round(after_s, 3)
 
 
 # --- over all starts -----------------------------------------------------------------------------------------------------
@@ -121,14 +75,15 @@ def summed(starts: Sequence[Start], contenders: Sequence[str]) -> list[Startup]:
 
 def _startup(contender: str, starts: Sequence[Start]) -> Startup:
     ready = [start for start in starts if start.ready_s is not None]
-    warmths = [warmth(start.warm_up, start.load_to_s) for start in starts if start.load_to_s is not None]
-    reasons = [found.reason for found in warmths if found.reason is not None]
+    warmed = [start for start in starts if start.visits]
+    rising = sum(start.rising for start in warmed)
     unopened = sum(start.pool_s is None for start in ready if start.failure is None)
     failures = [start.failure for start in starts if start.failure is not None]
     notes = [f"{failures.count(why)} of {len(starts)} starts failed: {why}" for why in dict.fromkeys(failures)]
     if unopened:
         notes.append(f"the pool was not open in time in {unopened} of {len(ready)} starts")
-    notes += [f"warm: {reason} in {reasons.count(reason)} of {len(warmths)} starts" for reason in dict.fromkeys(reasons)]
+    if rising:
+        notes.append(f"not warm within the warm-up in {rising} of {len(warmed)} starts")
     return Startup(
         contender=contender,
         starts=len(starts),
@@ -137,7 +92,7 @@ def _startup(contender: str, starts: Sequence[Start]) -> Startup:
         pool_s=span(_known([start.pool_s for start in ready])) if not unopened else None,
         cpu_s=span(_known([start.cpu_s for start in ready])),
         pss_mib=span(_known([start.pss_mib for start in ready])),
-        warm_after_s=span(_known([found.after_s for found in warmths])) if not reasons else None,
+        warm_after_s=span(_known([warm_after_s(start) for start in warmed])) if not rising else None,
         notes=notes,
     )
 

@@ -75,7 +75,7 @@ def _measure(ground: Ground, scenario: FullCore, timing: Timing, own: Running, p
     speeds = [ground.speed()]
     competitors = scenario.competitors + (0 if partner is not None else 1)  # one in the place of the partner
     computing = ground.competitors(competitors)
-    counted = [_counted(each) for each in both]
+    before = [counted(each) for each in both]
     executed = database.counters().questions if scenario.statements else None
     called = _called(ground.stage.upstream_url) if scenario.upstream_calls else None
     duration_s = timing.settle_s + timing.window_s + 2 * EVERY_S
@@ -99,7 +99,7 @@ def _measure(ground: Ground, scenario: FullCore, timing: Timing, own: Running, p
         computing.rest()
         for process in generators:
             process.end(0)
-    after = [_counted(each) for each in both]
+    after = [counted(each) for each in both]
     driven = [
         Driven(
             contender=running.contender.id,
@@ -108,10 +108,10 @@ def _measure(ground: Ground, scenario: FullCore, timing: Timing, own: Running, p
             opened=load.opened,
             wrong=load.wrong,
             bursts=running.bursts,
-            counted=None if before is None or now is None else now - before,
+            counted=None if then is None or now is None else now - then,
             waited_s=None if waits[0] is None or waits[1] is None else round(max(0.0, waits[1] - waits[0]), 6),
         )
-        for running, load, before, now, waits in zip(both, loads, counted, after, zip(first.waited, last.waited, strict=True), strict=True)
+        for running, load, then, now, waits in zip(both, loads, before, after, zip(first.waited, last.waited, strict=True), strict=True)
     ]
     used = {role: round(last.cpu[role] - first.cpu[role], 6) for role in first.cpu}
     services = sum(_used(load.series, first.at_s, last.at_s) for load in loads)
@@ -173,7 +173,7 @@ def _used(series: Series, first_s: float, last_s: float) -> float:
     return (kept.service_cpu_s[-1] - kept.service_cpu_s[0]) * share
 
 
-def _counted(running: Running) -> int | None:
+def counted(running: Running) -> int | None:
     """Requests that a service says it has answered; None where it does not say."""
     reader = StatsReader(running.base_url, STATS_S)
     try:

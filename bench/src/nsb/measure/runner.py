@@ -22,7 +22,7 @@ from nsb.measure.running import Died, Running, drain, wait_pool
 from nsb.records.cells import Observed, Record
 from nsb.records.duet import Duet
 from nsb.records.manifest import Manifest
-from nsb.records.starts import Start, load_end
+from nsb.records.starts import Start
 from nsb.registry.contenders import Contender
 from nsb.registry.plan import Plan, Slot, needs_fresh
 from nsb.registry.shapes import FullCore
@@ -146,9 +146,8 @@ class Runner:
 
     def _warm(self, running: Running, seen: dict[str, Any]) -> None:
         """Adds what a Start tells of the warm-up to what is seen."""
-        found = warming.warm(self._ground, running, self.plan.asked_of(running.contender), self.plan.tier.warm_cap_s)
-        seen |= {"warm_up": found.samples, "load_to_s": load_end(found.samples), "rising": found.rising}
-        seen["warm_requests"] = sum(found.steps)
+        scenarios = self.plan.asked_of(running.contender)
+        seen["visits"], seen["rising"] = warming.warm(self._ground, running, scenarios, self.plan.tier.warm_cap_s)
         running.process.pin(self.stage.placement.service)
 
     # --- cells ---

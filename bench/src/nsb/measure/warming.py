@@ -1,58 +1,51 @@
-"""Warms a service: all endpoints of its plan at once when it was started, and one at full load before it is measured. Effects only."""
+"""Warms a service: first all endpoints at once, then each cost row by itself, until a request costs no less than before; and one row
+at full load right before it is measured. Effects only."""
 
 from __future__ import annotations
 
-import math
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from nsb.measure import generator, starts
-from nsb.measure.client import StatsReader
-from nsb.measure.duet import EVERY_S, Ground
+from nsb.measure import generator
+from nsb.measure.duet import EVERY_S, Ground, counted
 from nsb.measure.generator import Loaded, Target
 from nsb.measure.process import ALL_CORES, Process
 from nsb.measure.running import Died, Running
 from nsb.records.duet import FALLING
-from nsb.records.starts import Sample
+from nsb.records.starts import Visit, costs_of, steady
 from nsb.registry.scenario import Scenario
+from nsb.registry.shapes import FullCore
 
 STEP_S = 3.0
-"""All endpoints at once for so long, then it is asked whether that was faster than the step before (s)."""
-RISING = 1.05
-"""A step that answers so many times as much as the one before (geometric mean over the endpoints), or costs so much less: not warm yet."""
-LEAST_STEPS = 2
+"""All endpoints at once for so long, then it is asked whether that was cheaper than the steps before (s)."""
 CONNECTIONS, WAITING_CONNECTIONS, PAUSE_MS = 1, 2, 1
 """To each endpoint, and to one that waits; and how long a connection rests between two requests. Few and with rests, so that a compiler's
 threads get their share of the cores: with 64 connections a JVM with 200 threads answered with cold code for minutes."""
+VISIT_S = 1.0
+"""One visit to a cost row (s)."""
+SHARE = 16
+"""A visit has this fraction of a row's connections, so that a compiler's thread has a core of its own; the last visits have them all."""
+QUIET, QUIET_FULL = 2, 1
+"""Visits in turn that must have brought nothing, with few and with all connections."""
 BURST_S = 0.5
 """One burst at full load (s)."""
 BURSTS = 4
 
 
-@dataclass(frozen=True)
-class Warmed:
-    """How a service was warmed."""
+def warm(ground: Ground, running: Running, scenarios: Sequence[Scenario], cap_s: float) -> tuple[list[Visit], bool]:
+    """The visits in their order, and whether the cap ended them before every row was steady.
 
-    samples: list[Sample]
-    steps: list[int]
-    """Answers of each step of all endpoints at once."""
-    rising: bool
-    """Whether the last step was still faster than the one before: it ended by its cap."""
+    A service whose second step is no cheaper than its first compiles nothing while it runs: it gets no visits.
 
-
-def warm(ground: Ground, running: Running, scenarios: Sequence[Scenario], cap_s: float) -> Warmed:
-    """Raises Died where the service answers wrongly or goes away, ProcessError for what the generator does wrong."""
-    mixture = _Mixture(ground, running, targets(scenarios), max(LEAST_STEPS, round(cap_s / STEP_S)))
-    reader = StatsReader(running.base_url, starts.ANSWER_S)
-    gauge = running.process.gauge()
-    try:
-        until = time.monotonic() + 2 * cap_s + 30
-        samples = starts.curve(reader.now, gauge.cpu_s, mixture.ended, running.process.began, until)
-    finally:
-        reader.close()
-        mixture.end()
-    return Warmed(samples, [sum(step) for step in mixture.steps], mixture.rising)
+    Raises Died where the service answers wrongly or goes away, ProcessError for what the generator does wrong.
+    """
+    course = _Course(ground, running, cap_s)
+    rows = [each for each in scenarios if isinstance(each, FullCore)]
+    settled = course.steps(targets(scenarios))
+    if len(course.visits) > QUIET_FULL + 1 and rows:
+        settled &= course.rounds(rows, SHARE, QUIET)
+        settled &= course.rounds(rows, 1, QUIET_FULL)
+    return course.visits, not settled
 
 
 def targets(scenarios: Sequence[Scenario]) -> list[Target]:
@@ -68,48 +61,69 @@ def targets(scenarios: Sequence[Scenario]) -> list[Target]:
 
 
 @dataclass
-class _Mixture:
-    """Steps of all endpoints at once, until one is no faster than the step before, or there were `most`."""
+class _Course:
+    """The warm-up of one service: its visits together are at most `left_s` long, but two steps there are."""
 
     ground: Ground
     running: Running
-    targets: list[Target]
-    most: int
-    steps: list[list[int]] = field(default_factory=list)
-    """Answers by endpoint."""
-    costs: list[float] = field(default_factory=list)
-    """CPU seconds of the service by answer, over all endpoints."""
-    rising: bool = True
-    _under_way: list[Process] = field(default_factory=list)
+    left_s: float
+    visits: list[Visit] = field(default_factory=list)
 
-    def ended(self, wait_s: float) -> bool:
-        """Go on for at most so long (s); whether the service is warm, or the cap reached."""
-        until = time.monotonic() + wait_s
-        if not self._under_way:
-            self._under_way = [self._drive(number, each) for number, each in enumerate(self.targets)]
-        if any(each.wait(max(0.0, until - time.monotonic())) is None for each in self._under_way):
-            return False
-        loads = [_finished(self.running, each) for each in self._under_way]
-        self._under_way = []
-        self.steps.append([load.answers for load in loads])
-        series = loads[0].series
-        self.costs.append((series.service_cpu_s[-1] - series.service_cpu_s[0]) / max(1, sum(self.steps[-1])))
-        self.rising = len(self.steps) < LEAST_STEPS or max(risen(*self.steps[-2:]), self.costs[-2] / self.costs[-1]) >= RISING
-        return not self.rising or len(self.steps) >= self.most
+    def steps(self, asked: Sequence[Target]) -> bool:
+        """All endpoints at once, step by step; whether the last step was no cheaper than those before."""
+        orders = [(each, CONNECTIONS if each.body else WAITING_CONNECTIONS) for each in asked]
+        connections = sum(count for _, count in orders)
+        while True:
+            self._visit(None, orders, connections, STEP_S, PAUSE_MS)
+            if steady(costs_of(self.visits, None, connections), QUIET_FULL):
+                return True
+            if self.left_s < STEP_S and len(self.visits) > QUIET_FULL:
+                return False
 
-    def _drive(self, number: int, asked: Target) -> Process:
-        connections = WAITING_CONNECTIONS if not asked.body else CONNECTIONS
-        return self.ground.drive(self.running, asked, connections, f"warm-{number}", STEP_S, PAUSE_MS)
+    def rounds(self, rows: Sequence[FullCore], share: int, quiet: int) -> bool:
+        """Each row in its turn, until all are steady; whether they are."""
+        left = list(rows)
+        while left:
+            for row in left:
+                if self.left_s < VISIT_S:
+                    return False
+                connections = max(1, row.vus // share)
+                counted(self.running)  # as a cell does: what a JVM was never asked is compiled in its first cell, at the cost of the others
+                self._visit(row.id, [(generator.target(row), connections)], connections, VISIT_S)
+            left = [row for row in left if not steady(costs_of(self.visits, row.id, max(1, row.vus // share)), quiet)]
+        return True
 
-    def end(self) -> None:
-        for each in self._under_way:
-            each.end(0)
+    def _visit(
+        self, scenario: str | None, orders: Sequence[tuple[Target, int]], connections: int, length_s: float, pause_ms: int = 0
+    ) -> None:
+        """Adds one visit: these targets at once, each with so many connections."""
+        began_s, under_way = self.running.age_s, []
+        self.left_s -= length_s
+        try:
+            for number, (target, count) in enumerate(orders):
+                under_way.append(self.ground.drive(self.running, target, count, f"warm-{number}", length_s, pause_ms))
+            loads = [_finished(self.running, each) for each in under_way]
+        finally:
+            for each in under_way:
+                each.end(0)
+        answers = sum(_part(load, 0, -1)[0] for load in loads)
+        used_s = max(_part(load, 0, -1)[1] for load in loads)  # each generator reads the clock of the whole service
+        self.visits.append(
+            Visit(
+                began_s=round(began_s, 3),
+                ended_s=round(self.running.age_s, 3),
+                scenario=scenario,
+                connections=connections,
+                answers=answers,
+                cost_us=round(used_s / max(1, answers) * 1e6, 3),
+            )
+        )
 
 
-def risen(before: Sequence[int], after: Sequence[int]) -> float:
-    """The geometric mean of after ÷ before, endpoint by endpoint: no quick one hides a slow one."""
-    logs = [math.log(max(1, b) / max(1, a)) for a, b in zip(before, after, strict=True)]
-    return math.exp(sum(logs) / len(logs)) if logs else 1.0
+def _part(load: Loaded, first: int, last: int) -> tuple[int, float]:
+    """Answers, and CPU of the service (s), between two readings."""
+    series = load.series
+    return series.answers[last] - series.answers[first], series.service_cpu_s[last] - series.service_cpu_s[first]
 
 
 def bursts(ground: Ground, running: Running, scenario: Scenario) -> list[float]:
@@ -130,12 +144,12 @@ def _bursts(ground: Ground, running: Running, scenario: Scenario) -> list[float]
     for number in range(BURSTS):
         process = ground.drive(running, generator.target(scenario), scenario.vus, f"burst-{number}", BURST_S + EVERY_S)
         try:
-            series = _finished(running, process).series
+            load = _finished(running, process)
         finally:
             process.end(0)
         for first, last in ((-3, -2), (-2, -1)):
-            done = series.answers[last] - series.answers[first]
-            costs.append(round((series.service_cpu_s[last] - series.service_cpu_s[first]) / max(1, done) * 1e6, 3))
+            answers, used_s = _part(load, first, last)
+            costs.append(round(used_s / max(1, answers) * 1e6, 3))
         if costs[-1] > FALLING * costs[-2]:
             break
     return costs

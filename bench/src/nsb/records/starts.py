@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from itertools import pairwise
 
 from pydantic import ConfigDict, Field
 
+from nsb.records.duet import FALLING
 from nsb.records.schema import SCHEMA, refuse_schema
 from nsb.registry.terms import Frozen
 
 
-class Sample(Frozen):
-    """One look at a service that is being warmed: since its exec (s), requests that it has answered (/stats), CPU of its processes (s)."""
+class Visit(Frozen):
+    """One load of the warm-up: all endpoints at once, or one cost row."""
 
-    at_s: float
-    requests: int
-    cpu_s: float
+    began_s: float
+    """Seconds from the exec of the service."""
+    ended_s: float
+    scenario: str | None
+    """The cost row; None: all endpoints at once."""
+    connections: int
+    answers: int
+    cost_us: float
+    """CPU of the service per answer (µs)."""
 
 
 class Start(Frozen):
@@ -35,15 +41,13 @@ class Start(Frozen):
     """CPU of all its processes until it was ready (s)."""
     pss_mib: float | None = None
     """Memory when it was ready."""
-    load_to_s: float | None = None
-    """When the load of the warm-up was over."""
-    warm_requests: int | None = None
-    """How many requests of the warm-up were answered, before the bursts at full load."""
-    warm_up: list[Sample] = Field(default_factory=list)
+    visits: list[Visit] = Field(default_factory=list)
+    """The warm-up, in its order."""
     rising: bool = False
-    """Whether the warm-up ended by its cap, while answers still came faster from step to step."""
+    """Whether the warm-up ended by its cap, before every row was steady."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, populate_by_name=True)
+    # extra: runs before December 2026 have samples of /stats here, which nothing reads any more.
+    model_config = ConfigDict(frozen=True, extra="ignore", strict=True, populate_by_name=True)
 
     def line(self) -> str:
         return self.model_dump_json(by_alias=True)
@@ -68,6 +72,19 @@ def read_starts(lines: Iterable[bytes]) -> list[Start]:
     return starts
 
 
-def load_end(samples: Sequence[Sample]) -> float | None:
-    """When the last sample before the end of the load was taken: after it requests were still answered (s); None where none ever was."""
-    return next((before.at_s for before, after in reversed(list(pairwise(samples))) if after.requests > before.requests), None)
+# --- the rule by which a warm-up ends -------------------------------------------------------------------------------------
+
+
+def brought(costs: Sequence[float]) -> bool:
+    """Whether the last visit to a row still brought something: it cost at most `FALLING` of every one before. The first says nothing."""
+    return len(costs) > 1 and costs[-1] <= FALLING * min(costs[:-1])
+
+
+def steady(costs: Sequence[float], quiet: int) -> bool:
+    """Whether none of the last `quiet` visits to a row brought anything, with one at least before them."""
+    return len(costs) > quiet and not any(brought(costs[: len(costs) - back]) for back in range(quiet))
+
+
+def costs_of(visits: Iterable[Visit], scenario: str | None, connections: int) -> list[float]:
+    """The costs of the visits to one row with so many connections, in their order."""
+    return [visit.cost_us for visit in visits if (visit.scenario, visit.connections) == (scenario, connections)]

@@ -13,14 +13,16 @@ from nsb.registry.claims import Claims, MeasuredRule, contenders_of
 from nsb.registry.contenders import Contender, twin_id
 from nsb.registry.load import Registry
 from nsb.registry.scenario import Scenario
-from nsb.registry.shapes import files_for
+from nsb.registry.shapes import FullCore, files_for
 from nsb.registry.terms import Profile
 from nsb.registry.timing import Tier, Timing
 
 START_S, JVM_START_S = 0.5, 9.0
 """From the start of a contender until it is ready and its pool is open (s): half of a JVM's is the pool, opened by cold code."""
-STEADY_S = 9.0
-"""The warm-up of what is no JVM; a JVM takes all that it may (s)."""
+STEADY_S = 15.0
+"""The warm-up of what is no JVM: the mean over those that need two steps and those that compile too (s)."""
+JVM_STEPS_S, JVM_VISITS_S = 15.0, 9.0
+"""The warm-up of a JVM: all endpoints at once, and the visits to one cost row (s)."""
 CONFORMANCE_S, JVM_CONFORMANCE_S = 20.0, 60.0
 """The contract against one contender (s), which is started several times for it; a pass is remembered for the build."""
 PRELUDE_S = 8.0
@@ -185,9 +187,11 @@ class Plan:
 
     def start_s(self, contender: Contender) -> float:
         """A fresh process and its warm-up (s)."""
-        jvm = contender.has_heap
-        warm_s = self.tier.warm_cap_s if jvm else min(STEADY_S, self.tier.warm_cap_s)
-        return (JVM_START_S if jvm else START_S) + warm_s
+        cap_s = self.tier.warm_cap_s
+        if not contender.has_heap:
+            return START_S + min(STEADY_S, cap_s)
+        rows = sum(isinstance(each, FullCore) for each in self.asked_of(contender))
+        return JVM_START_S + min(JVM_STEPS_S + rows * JVM_VISITS_S, cap_s)
 
     def starts(self, contender: Contender) -> int:
         """Fresh processes in a round: besides the first for a ladder after other loads, for another heap, and after one that is spent."""

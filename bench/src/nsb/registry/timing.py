@@ -34,7 +34,7 @@ class Tier(Frozen):
     rounds_per_start: int = Field(default=1, gt=0)
     """Rounds that one start of a contender serves: cost rows are measured in each, all others in the first."""
     warm_cap_s: float = Field(gt=0)
-    """All endpoints at once, before the first cell of every start: until answers come no faster, and at most so long (s)."""
+    """Before the first cell of every start: until a request becomes no cheaper, and at most so long (s)."""
     settle_s: float = Field(ge=0)
     window_s: float = Field(gt=0)
     cost_settle_s: float = Field(default=0.5, gt=0)

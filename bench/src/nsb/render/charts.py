@@ -16,7 +16,7 @@ from nsb.records.starts import Start
 from nsb.render.charts_articles import beside_article
 from nsb.render.charts_base import Chart, Kind, Source, Spec, lines_of
 from nsb.render.charts_figures import heat, intervals, start_ups
-from nsb.render.charts_rounds import latency, memory, roles, warm_up
+from nsb.render.charts_rounds import latency, memory, roles
 from nsb.render.messages import Language
 
 __all__ = ["Chart", "Spec", "bundle", "charts", "config", "has_letters", "png", "svg"]
@@ -53,7 +53,7 @@ def charts(
     drawn += [latency(of, scenario) for scenario in opens]
     drawn += [roles(of, scenario) for scenario in opens]
     drawn += [chart for scenario in ladders for chart in memory(of, scenario)]
-    drawn += [warm_up(of), *start_ups(of)]
+    drawn += start_ups(of)
     drawn += [beside_article(of, letter, figures) for letter, figures in (articles or {}).items()]
     return [chart for chart in drawn if chart is not None]
 

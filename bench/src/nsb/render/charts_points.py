@@ -8,10 +8,9 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from nsb.analyse.growth import GREW
-from nsb.analyse.starts import STRETCH_S, Span, stretches_of
+from nsb.analyse.starts import Span
 from nsb.analyse.table import Entry, Second, Table, latest
 from nsb.records.judged import Cell, Role
-from nsb.records.starts import Start
 from nsb.registry.terms import Headline
 from nsb.render import words
 from nsb.render.words import CLOCK_MS
@@ -255,37 +254,3 @@ def _medians(cell: Cell, server_threads: int | None) -> dict[int, tuple[float, f
         in_flight = statistics.median(told) if told else min(users, server_threads or users)
         found[users] = (float(in_flight), statistics.median(reading.pss_mib for reading in level))
     return found
-
-
-@dataclass(frozen=True)
-class Warm:
-    """CPU per request (µs) at a time of load (s), over the starts."""
-
-    at_s: float
-    cost: Over
-
-
-def warming(starts: Iterable[Start], contender: str) -> list[Warm]:
-    """The curve of one contender: stretches of STRETCH_S, each at its end, on a grid of half of that.
-
-    Only where all its starts have one: else the median would jump to those that were loaded longest.
-    """
-    step = STRETCH_S / 2
-    bins: dict[int, list[float]] = {}
-    for start in starts:
-        if start.contender != contender or start.load_to_s is None:
-            continue
-        stretches = stretches_of([sample for sample in start.warm_up if sample.at_s <= start.load_to_s])
-        own: dict[int, list[float]] = {}
-        for stretch in stretches:
-            own.setdefault(int((stretch.at_s - stretches[0].at_s) / step + 1e-6), []).append(stretch.cost_s)
-        for number, values in own.items():
-            if (value := statistics.median(values)) < float("inf"):
-                bins.setdefault(number, []).append(value * 1e6)
-    curve = []
-    most = max((len(values) for values in bins.values()), default=0)
-    for number, values in sorted((number, values) for number, values in bins.items() if len(values) == most):
-        found = over(values)
-        assert found is not None
-        curve.append(Warm(number * step + STRETCH_S, found))
-    return curve

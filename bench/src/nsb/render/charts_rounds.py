@@ -1,4 +1,4 @@
-"""Charts of cells and starts round by round: percentiles, CPU by role, memory in flight, warm-up. Pure."""
+"""Charts of cells and starts round by round: percentiles, CPU by role, memory in flight. Pure."""
 
 from __future__ import annotations
 
@@ -38,12 +38,10 @@ from nsb.render.charts_points import (
     ROLES,
     Level,
     Over,
-    Warm,
     costs,
     levels,
     percentiles,
     valid_cells,
-    warming,
 )  # fmt: skip
 from nsb.render.messages import Language, text
 from nsb.render.words import CLOCK_MS, figure, number, signed, unsustained
@@ -280,55 +278,3 @@ def _by_name(of: Source, names: Sequence[str], named: Mapping[str, str]) -> alt.
 def _shape_by_name(of: Source, names: Sequence[str], named: Mapping[str, str]) -> alt.Shape:
     scale = alt.Scale(domain=[named[name] for name in names], range=[of.shape(name) for name in names])
     return alt.Shape("name:N", title=None, scale=scale, legend=legend(columns=3))
-
-
-# --- f: warm-up ---------------------------------------------------------------------------------------------------------------
-
-
-def warm_up(of: Source) -> Chart | None:
-    found = {name: curve for name in of.table.contenders if (curve := warming(of.starts, name))}
-    if not found:
-        return None
-    last = {name: curve[-1].cost.value for name, curve in found.items()}
-    low, high = min(last, key=lambda name: last[name]), max(last, key=lambda name: last[name])
-    share = {name: last[name] / curve[0].cost.value for name, curve in found.items() if last[name] < curve[0].cost.value}
-    fallen = min(share, key=lambda name: share[name], default=None)
-    return made(of, Drawing(
-        id="warm-up", kind="warm-up", title=messages.said("title.warm-up"), draw=lambda language: _curves(of, found, language), height=280,
-        sentence=messages.joined(
-            messages.said("alt.warm-up", low=low, low_value=number(last[low]), high=high, high_value=number(last[high])),
-            *([messages.said("alt.warm-up-fall", name=fallen, share=f"{share[fallen]:.0%}")] if fallen else []),
-        ),
-        notes=["read.warm-up"],
-        columns=heads("head.contender", "axis.load", "axis.cpu", "head.low", "head.high", "head.starts"),
-        rows=[[name, f"{point.at_s:.1f}", *_over_cells(point.cost)] for name, curve in found.items() for point in curve],
-    ))  # fmt: skip
-
-
-def _curves(of: Source, found: Mapping[str, Sequence[Warm]], language: Language) -> View:
-    rows: list[dict[str, Any]] = [
-        {
-            "name": name, "t": short(point.at_s), "v": short(point.cost.value), "figure": f"{number(point.cost.value)} µs",
-            **ends_of(point.cost.low, point.cost.high),
-            "spread": spread_of(point.cost.low, point.cost.high, point.cost.spread, language), "starts": str(point.cost.rounds),
-            "last": point is curve[-1],
-        }
-        for name, curve in found.items() for point in curve if point.cost.value > 0
-    ]  # fmt: skip
-    axis = Axis.over([row[key] for row in rows for key in ("v", "lo", "hi") if key in row])
-    picked = clickable()
-    named = {name: name for name in found}
-    base = alt.Chart(ROWS).encode(
-        x=alt.X("t:Q", title=text("axis.load", language), scale=alt.Scale(zero=False, nice=False), axis=alt.Axis(tickCount=8, format="~r")),
-        color=_by_name(of, list(found), named),
-        tooltip=tooltip(language, name="head.contender", t="axis.load", figure="head.value", spread="head.spread", starts="head.starts"),
-    )
-    y = alt.Y("v:Q", scale=axis.scale, title=axis_title(text("axis.cpu", language), axis, language), axis=axis.marks())
-    band = base.transform_filter("isValid(datum.lo)").mark_area().encode(
-        y=alt.Y("lo:Q", scale=axis.scale), y2="hi:Q", opacity=alt.condition(picked, alt.value(0.14), alt.value(0.03))
-    )  # fmt: skip
-    line = base.mark_line(strokeWidth=2).encode(y=y, opacity=alt.condition(picked, alt.value(1.0), alt.value(0.15)))
-    ends = base.transform_filter("datum.last").mark_point(filled=True, size=50).encode(
-        y=y, shape=_shape_by_name(of, list(found), named), opacity=alt.condition(picked, alt.value(1.0), alt.value(0.15))
-    )  # fmt: skip
-    return View(alt.layer(band, line, ends).add_params(picked), rows)

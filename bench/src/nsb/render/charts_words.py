@@ -10,7 +10,6 @@ CHARTS: dict[str, tuple[str, str]] = {
     "title.roles": ("{scenario}: who spends the CPU of a request", "{scenario}: 요청 하나의 CPU를 누가 쓰는가"),
     "title.memory": ("{scenario}: memory against requests in flight", "{scenario}: 처리 중인 요청 수에 따른 메모리"),
     "title.growth": ("{scenario}: memory added above the lowest level", "{scenario}: 최저 단계보다 늘어난 메모리"),
-    "title.warm-up": ("Warm-up: CPU per request over the first seconds of load", "예열: 부하를 건 직후의 요청당 CPU"),
     "title.ready": ("Start-up: seconds until ready", "기동: 준비될 때까지 걸린 시간(초)"),
     "title.pss": ("Start-up: memory when ready, MiB (PSS)", "기동: 준비된 시점의 메모리, MiB(PSS)"),
     "title.article": ("Article {id}: our figures as a multiple of its own", "글 {id}: 글의 수치 대비 이번 측정값의 배수"),
@@ -111,10 +110,6 @@ CHARTS: dict[str, tuple[str, str]] = {
         "Beside each name: KiB for each request in flight, its connection included.",
         "이름 옆의 값은 처리 중인 요청 하나(연결 포함)당 KiB입니다.",
     ),
-    "read.warm-up": (
-        "Each point looks back over 1 s. Median over the starts, the band is their range. Until it is warm a contender may use all cores.",
-        "각 점은 1초 구간의 값입니다. 선은 기동별 값의 중앙값, 띠는 그 범위입니다. 예열 중에는 모든 코어를 쓸 수 있습니다.",
-    ),
     "read.start_interval": (
         "Point: geometric mean over the starts; line: its 95 % t interval.",
         "점은 기동별 값의 기하 평균, 선은 95% t 신뢰구간입니다.",
@@ -214,14 +209,6 @@ CHARTS: dict[str, tuple[str, str]] = {
         "and most for {high} ({high_value} at {high_at}).",
         "각자 도달한 최대 동시 처리 수에서 메모리가 가장 적은 것은 {low}({low_at}건에서 {low_value}), "
         "가장 많은 것은 {high}({high_at}건에서 {high_value})입니다.",
-    ),
-    "alt.warm-up": (
-        "At the end of the warm-up a request costs least CPU with {low} ({low_value} µs) and most with {high} ({high_value} µs).",
-        "예열이 끝날 때 요청당 CPU는 {low}에서 가장 적고({low_value} µs) {high}에서 가장 많습니다({high_value} µs).",
-    ),
-    "alt.warm-up-fall": (
-        "The largest fall since the first second: {name}, to {share} of it.",
-        "처음 1초와 비교해 가장 많이 줄어든 것은 {name}이며 처음의 {share}입니다.",
     ),
 }  # fmt: skip
 """Key → (English, Korean), with the same placeholders in both."""

@@ -689,7 +689,6 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "page.kind.latency": ("Latency percentiles", "지연 시간 백분위수"),
     "page.kind.roles": ("CPU of a request by program", "프로그램별 요청당 CPU"),
     "page.kind.memory": ("Memory by requests in flight", "처리 중인 요청 수에 따른 메모리"),
-    "page.kind.warm-up": ("Warm-up", "예열"),
     "page.kind.starts": ("Start-up", "기동"),
     "page.rules": ("How each rule decides", "규칙별 판정 방법"),
     "page.no_charts": ("Nothing of this run could be drawn.", "이 측정에서 그릴 수 있는 것이 없습니다."),

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from nsb.analyse.starts import STRETCH_S, WITHIN, Span, Startup
+from nsb.analyse.starts import Span, Startup
+from nsb.records.duet import FALLING
 from nsb.render import words
 
 HEADING = "## Start-up and warm-up\n"
@@ -33,8 +34,7 @@ def _explained(startups: Sequence[Startup]) -> str:
     return (
         f"From exec, over all starts: {words.spans(span for found in startups for span in _spans(found))}. "
         "Until it is warm a contender may use all cores, so nothing here compares with the windows. "
-        "Warm: seconds of load (eight users, every endpoint of the plan in turn) until the CPU per request of every later stretch of "
-        f"{STRETCH_S:.0f} s is at most {WITHIN:.0%} above that at the end.\n"
+        f"Warm: seconds of load after which no visit made a request cheaper by {1 - FALLING:.0%} or more; 0 where none ever did.\n"
     )
 
 
