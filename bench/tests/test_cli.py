@@ -79,6 +79,7 @@ def test_what_is_no_run_is_refused(tmp_path: Path) -> None:
     assert "no run" in done.stderr
 
 
+@pytest.mark.slow
 def test_report_gives_the_same_bytes_twice_and_those_of_the_golden_table(tmp_path: Path) -> None:
     shutil.copytree(RUN, tmp_path / "run")
     first, second = ([], [])
@@ -141,6 +142,7 @@ def test_an_error_is_one_message_and_one_exit_code() -> None:
     assert len(done.stderr.splitlines()) == 1, done.stderr
 
 
+@pytest.mark.xdist_group("machine")
 def test_a_run_is_refused_while_another_one_measures_and_leaves_no_folder(tmp_path: Path) -> None:
     with alone(tmp_path, True, print):
         done = nsb("bench", "go", "--tier", "smoke", "--noisy", "--out", str(tmp_path / "run"))

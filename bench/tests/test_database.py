@@ -23,7 +23,7 @@ import pytest
 from nsb.measure import database_private
 from nsb.measure.database import Counters, DatabaseError, Server, find_server, provide, server_settings, user_name
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("database")]  # one server for all
 CACHE = Path(__file__).parents[2] / ".tools" / "database"
 
 

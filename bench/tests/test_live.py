@@ -18,7 +18,7 @@ import pytest
 
 from nsb.session.runs import read_run
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("machine")]  # they measure, or build k6: one after the other
 BENCH = Path(__file__).resolve().parents[1]
 CONTENDER = "go"
 SCENARIOS = ["hello-rate", "book-read-rate", "compute-rate", "book-write-rate"]

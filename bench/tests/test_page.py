@@ -47,7 +47,7 @@ from nsb.render.html_strips import Scale
 from nsb.render.messages import LANGUAGES, MESSAGES, Language
 from nsb.session.runs import read_run
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("browser")]  # one browser and one page for all
 RECORDED = Path(__file__).parent / "recordings" / "run"
 PAGE = Path(html.__file__).parent / "page"
 EVIL = 'V6 </script><script>alert("1")</script><img src=x onerror=alert(2)>'

@@ -18,7 +18,7 @@ from nsb.registry.scenario import Scenario
 from nsb.registry.timing import Timing
 from nsb.session import run as session
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("machine")]  # it builds k6, as a run does
 ROOT = Path(__file__).resolve().parents[2]
 
 

@@ -55,7 +55,7 @@ def alone(clone: Path, wait: bool, say: Callable[[str], None], name: str = NAME)
     Raises Refused where another process holds it, or, with `wait`, waits until that one has ended.
     """
     own = Holder(os.getpid(), _user(), shlex.join(sys.argv[1:]), str(clone), f"{datetime.now(UTC):%Y-%m-%d %H:%M:%S} UTC")
-    listener = _bound(name)
+    listener, told = _bound(name), 0
     while listener is None:
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as door, contextlib.suppress(OSError):  # it may end at any moment
             door.connect(name)
@@ -65,7 +65,9 @@ def alone(clone: Path, wait: bool, say: Callable[[str], None], name: str = NAME)
                     f"Another run measures on this machine: {other.sentence}. Two at once would disturb each other, with --noisy too: "
                     "wait for it by --wait, or end it."
                 )
-            say(f"waiting until the other run has ended: {other.sentence}")
+            if other.pid != told:  # one that was killed may hold the name for a moment longer than its connections
+                say(f"waiting until the other run has ended: {other.sentence}")
+                told = other.pid
             _until_closed(door)
         listener = _bound(name)
     tells = threading.Thread(target=_tell, args=(listener, json.dumps(asdict(own)).encode()), daemon=True)

@@ -16,6 +16,8 @@ from nsb.registry.load import Registry
 from nsb.session.run import build
 
 QUICK = "--quick"
+SIDE_BY_SIDE = ("-n", "2", "--dist", "loadgroup")
+"""Two workers of pytest: most of these tests use one core."""
 
 
 @dataclass(frozen=True)
@@ -66,7 +68,11 @@ def _parts(root: Path, registry: Registry, quick: bool = False) -> list[Part]:
     if quick:
         return [
             *harness,
-            Part("harness: fast tests", lambda: _command([sys.executable, "-m", "pytest", "-m", "not slow"], bench), quick=True),
+            Part(
+                "harness: fast tests",
+                lambda: _command([sys.executable, "-m", "pytest", "-m", "not slow", *SIDE_BY_SIDE], bench),
+                quick=True,
+            ),
         ]
     services = [Part(f"{name}: build and test", lambda name=name: _service(work, name)) for name in registry.services]  # type: ignore[misc]
     ours = [Part(f"{name}: test", lambda name=name: _go(work, bench / name)) for name in ("upstream", "generator")]  # type: ignore[misc]
