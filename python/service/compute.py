@@ -3,14 +3,13 @@
 import asyncio
 import time
 
-from fastapi import Request, Response
+from fastapi import Response
 from fastapi.responses import JSONResponse
 
-from service.parameters import choice, whole
+from service.parameters import BlockMs, Offload, Rounds
 
 
-async def compute(request: Request) -> Response:
-    rounds = whole(request, "rounds", 1, 10000000)
+async def compute(rounds: Rounds) -> Response:
     x = 2463534242
     for _ in range(rounds):
         x ^= x << 13 & 0xFFFFFFFF
@@ -19,11 +18,9 @@ async def compute(request: Request) -> Response:
     return JSONResponse({"rounds": rounds, "result": x})
 
 
-async def block(request: Request) -> Response:
-    ms = whole(request, "ms", 0, 1000)
-    offloaded = choice(request, "offload", "false", "true") == "true"
-    if offloaded:
+async def block(ms: BlockMs, offload: Offload) -> Response:
+    if offload == "true":
         await asyncio.to_thread(time.sleep, ms / 1000)
     else:
         time.sleep(ms / 1000)  # the mistake that C13 measures
-    return JSONResponse({"blocked_ms": ms, "offloaded": offloaded})
+    return JSONResponse({"blocked_ms": ms, "offloaded": offload == "true"})

@@ -1,72 +1,60 @@
-"""What a request brings: parameters (C22) and bodies (C23), checked with the texts of C33-C36."""
+"""What a request brings, as dependencies: parameters (C22) and bodies (C23), checked with the texts of C33-C36."""
 
 import asyncio
-import json
-import re
-from typing import NoReturn
+from collections.abc import Awaitable, Callable
+from typing import Annotated
 
-from fastapi import Request
+from fastapi import Depends, Request
+from pydantic_core import from_json
 
 from service.problems import Problem
+from service.settings import WHOLE_NUMBER
 
-# Sixteen digits hold every bound; int() itself refuses more than 4300 with an error of its own.
-WHOLE_NUMBER = re.compile(r"0|[1-9][0-9]{0,15}", re.ASCII)
 MAX_ID = 9007199254740991
 MAX_BODY = 65536
 BODY_LIMIT_S = 20  # C27
 MAX_NAME = 255
 
 
-def whole(request: Request, name: str, low: int, high: int) -> int:
-    value = _given_once(request, name)
-    if value is None or not WHOLE_NUMBER.fullmatch(value) or not low <= int(value) <= high:
-        raise Problem(400, f"{name} must be given once, as a whole number from {low} to {high}")
-    return int(value)
+def _given_once(request: Request, name: str) -> str:
+    """Its value; nothing, which no parameter may be, where it is missing or repeated."""
+    values = request.query_params.getlist(name)
+    return values[0] if len(values) == 1 else ""
 
 
-def choice(request: Request, name: str, first: str, second: str) -> str:
-    value = _given_once(request, name)
-    if value != first and value != second:
-        raise Problem(400, f"{name} must be given once, as {first} or {second}")
-    return value
+def _whole(name: str, low: int, high: int) -> Callable[[Request], Awaitable[int]]:
+    async def whole(request: Request) -> int:
+        value = _given_once(request, name)
+        if not WHOLE_NUMBER.fullmatch(value) or not low <= int(value) <= high:
+            raise Problem(400, f"{name} must be given once, as a whole number from {low} to {high}")
+        return int(value)
+
+    return whole
 
 
-def book_id(request: Request) -> int:
+def _choice(name: str, first: str, second: str) -> Callable[[Request], Awaitable[str]]:
+    async def choice(request: Request) -> str:
+        value = _given_once(request, name)
+        if value not in (first, second):
+            raise Problem(400, f"{name} must be given once, as {first} or {second}")
+        return value
+
+    return choice
+
+
+async def _book_id(request: Request) -> int:
     value = request.path_params["id"]
     if not WHOLE_NUMBER.fullmatch(value) or not 1 <= int(value) <= MAX_ID:
         raise Problem(400, f"id must be a whole number from 1 to {MAX_ID}")
     return int(value)
 
 
-async def book_name(request: Request) -> str:
+async def _book_name(request: Request) -> str:
     """The name in the body of POST /books; checked in the order 415, 413, 400, 422 (C30)."""
-    media_type = request.headers.get("content-type", "").partition(";")[0].strip(" \t")
-    if media_type.lower() != "application/json":
+    if request.headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
         raise Problem(415, "the body must be application/json")
-    try:
-        content = json.loads(
-            (await _body(request)).decode(),  # of bytes, json would guess UTF-16 and UTF-32 too
-            parse_constant=_refuse,  # NaN and Infinity are not JSON
-            parse_int=float,  # a number of 5000 digits is JSON, but int() refuses it
-        )
-    except (ValueError, RecursionError):
-        raise Problem(400, "the body must be JSON in UTF-8") from None
-    name = content.get("name") if isinstance(content, dict) else None
-    if not isinstance(name, str) or not 1 <= len(name) <= MAX_NAME or any("\ud800" <= c <= "\udfff" for c in name):
-        raise Problem(422, f"name must be a string of 1 to {MAX_NAME} characters")
-    return name
-
-
-def _given_once(request: Request, name: str) -> str | None:
-    values = [value for key, value in request.query_params.multi_items() if key == name]
-    return values[0] if len(values) == 1 else None
-
-
-async def _body(request: Request) -> bytes:
-    """The whole body; refused as soon as it is known to be too long."""
     too_large = Problem(413, f"the body must not exceed {MAX_BODY} bytes")
-    length = request.headers.get("content-length", "0")  # digits: the server has checked it
-    if len(length) > 15 or int(length) > MAX_BODY:
+    if int(request.headers.get("content-length", 0)) > MAX_BODY:  # digits: the server has checked it
         raise too_large
     body = bytearray()
     try:
@@ -75,10 +63,23 @@ async def _body(request: Request) -> bytes:
                 body += chunk
                 if len(body) > MAX_BODY:
                     raise too_large
+        content = from_json(bytes(body), allow_inf_nan=False)
     except TimeoutError:
         raise Problem(400, "the body must be JSON in UTF-8", {"Connection": "close"}) from None
-    return bytes(body)
+    except ValueError:
+        raise Problem(400, "the body must be JSON in UTF-8") from None
+    name = content.get("name") if isinstance(content, dict) else None
+    if not isinstance(name, str) or not 1 <= len(name) <= MAX_NAME:
+        raise Problem(422, f"name must be a string of 1 to {MAX_NAME} characters")
+    return name
 
 
-def _refuse(constant: str) -> NoReturn:
-    raise ValueError(f"{constant} is not JSON")
+Ms = Annotated[int, Depends(_whole("ms", 0, 60000))]
+BlockMs = Annotated[int, Depends(_whole("ms", 0, 1000))]
+IntervalMs = Annotated[int, Depends(_whole("interval_ms", 10, 60000))]
+Calls = Annotated[int, Depends(_whole("calls", 1, 1000))]
+Rounds = Annotated[int, Depends(_whole("rounds", 1, 10000000))]
+Mode = Annotated[str, Depends(_choice("mode", "concurrent", "sequential"))]
+Offload = Annotated[str, Depends(_choice("offload", "false", "true"))]
+BookId = Annotated[int, Depends(_book_id)]
+BookName = Annotated[str, Depends(_book_name)]

@@ -1,25 +1,14 @@
 """One mapping from errors to answers (C30-C39): problem documents after RFC 9457."""
 
 from collections.abc import Mapping
+from http import HTTPStatus
 
 from fastapi import Request, Response
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
-# Not http.HTTPStatus: its phrases for 413 and 422 are older than RFC 9110 before Python 3.13.
-TITLES = {
-    400: "Bad Request",
-    404: "Not Found",
-    405: "Method Not Allowed",
-    413: "Content Too Large",
-    415: "Unsupported Media Type",
-    422: "Unprocessable Content",
-    426: "Upgrade Required",
-    500: "Internal Server Error",
-    502: "Bad Gateway",
-    503: "Service Unavailable",
-}
+TITLES = {413: "Content Too Large", 422: "Unprocessable Content"}  # before 3.13 Python has older names for these
 
 
 class Problem(Exception):
@@ -27,9 +16,7 @@ class Problem(Exception):
 
     def __init__(self, status: int, detail: str, headers: Mapping[str, str] | None = None) -> None:
         super().__init__(status, detail)
-        self.status = status
-        self.detail = detail
-        self.headers = headers
+        self.status, self.detail, self.headers = status, detail, headers
 
 
 class UpstreamAway(Problem):
@@ -54,10 +41,10 @@ async def answer(_: Request, error: Exception) -> Response:
             return _document(405, "the method is not allowed here", {"Allow": ", ".join(sorted(methods))})
         case ClientDisconnect():
             return Response(status_code=499)  # nobody is there to read it
-        case _:
-            return _document(500, "internal error")
+    return _document(500, "internal error")
 
 
 def _document(status: int, detail: str, headers: Mapping[str, str] | None = None) -> Response:
-    content = {"type": "about:blank", "title": TITLES[status], "status": status, "detail": detail}
+    title = TITLES.get(status) or HTTPStatus(status).phrase
+    content = {"type": "about:blank", "title": title, "status": status, "detail": detail}
     return JSONResponse(content, status, headers, media_type="application/problem+json")

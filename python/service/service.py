@@ -4,34 +4,28 @@ import asyncio
 import platform
 import threading
 from importlib.metadata import version
-from typing import Any
 
 from fastapi import Request, Response
 from fastapi.responses import JSONResponse
 
+from service.fanout import IDLE_S
+
 OK = {"status": "ok"}
 
 
-async def healthz(request: Request) -> Response:
+async def healthz() -> Response:
     return JSONResponse(OK)
 
 
 async def readyz(request: Request) -> Response:
-    await request.app.state.database.ready()
+    await request.app.state.database.ready(request)
     return JSONResponse(OK)
 
 
 async def runtime(request: Request) -> Response:
-    return JSONResponse(_facts(request.app.state))
-
-
-async def stats(request: Request) -> Response:
-    return JSONResponse(request.app.state.stats.totals())
-
-
-def _facts(state: Any) -> dict[str, Any]:
-    """C3, with the values in effect."""
-    return {
+    """With the values in effect."""
+    state = request.app.state
+    facts = {
         "runtime": platform.python_implementation(),
         "runtime_version": platform.python_version(),
         "framework": "FastAPI",
@@ -53,9 +47,14 @@ def _facts(state: Any) -> dict[str, Any]:
             "db_statements": "prepared",
             "upstream_timeout_ms": state.settings.upstream_timeout_ms,
             "upstream_max_connections": state.upstream.connector.limit or None,  # 0: no limit
-            "upstream_idle_s": state.upstream.connector._keepalive_timeout,
+            "upstream_idle_s": IDLE_S,
             "offload": "asyncio.to_thread",
             "heap_max_mib": None,
             "gc": None,
         },
     }
+    return JSONResponse(facts)
+
+
+async def stats(request: Request) -> Response:
+    return JSONResponse(request.app.state.stats.totals())

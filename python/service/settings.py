@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 from urllib.parse import unquote, urlsplit
 
 WHOLE_NUMBER = re.compile(r"0|[1-9][0-9]{0,15}", re.ASCII)
@@ -16,19 +17,10 @@ class SettingError(Exception):
 
 
 @dataclass(frozen=True)
-class DatabaseAddress:
-    host: str
-    port: int
-    user: str
-    password: str = field(repr=False)
-    name: str
-
-
-@dataclass(frozen=True)
 class Settings:
     host: str
     port: int
-    database: DatabaseAddress
+    database: Mapping[str, Any] = field(repr=False)  # as the driver takes it
     db_pool_size: int
     db_acquire_timeout_ms: int
     upstream_url: str
@@ -46,72 +38,50 @@ class Settings:
 def read(environment: Mapping[str, str]) -> Settings:
     """All settings, or SettingError for the first wrong one."""
 
-    def text(name: str, default: str) -> str:
-        return environment.get(name) or default  # an empty variable counts as not set
+    def text(name: str, default: str, pattern: str, meaning: str) -> str:
+        value = environment.get(name) or default  # an empty variable counts as not set
+        if not re.fullmatch(pattern, value):
+            raise SettingError(f'{name}="{value}" is not {meaning}')
+        return value
 
     def whole(name: str, default: int, low: int, high: int) -> int:
-        value = text(name, str(default))
+        value = environment.get(name) or str(default)
         if not WHOLE_NUMBER.fullmatch(value) or not low <= int(value) <= high:
             raise SettingError(f'{name}="{value}" is not a whole number from {low} to {high}')
         return int(value)
 
-    host = text("HOST", "127.0.0.1")
-    port = whole("PORT", 8080, 1, 65535)
-    database = _database(text("DATABASE_URL", ""))
     workers = whole("WORKERS", _granted_cpus(), 1, 1024)
-    loop = text("LOOP", "uvloop")
-    if loop not in ("uvloop", "asyncio"):
-        raise SettingError(f'LOOP="{loop}" is not uvloop or asyncio')
     return Settings(
-        host=host,
-        port=port,
-        database=database,
+        host=environment.get("HOST") or "127.0.0.1",
+        port=whole("PORT", 8080, 1, 65535),
+        database=_database(environment.get("DATABASE_URL", "")),
         db_pool_size=whole("DB_POOL_SIZE", 150, workers, 10000),
         db_acquire_timeout_ms=whole("DB_ACQUIRE_TIMEOUT_MS", 60000, 1, 3600000),
-        upstream_url=_upstream(text("UPSTREAM_URL", "http://127.0.0.1:9000")),
+        upstream_url=text(
+            "UPSTREAM_URL", "http://127.0.0.1:9000", r"http://[^/?#@\s]+:[1-9]\d{0,4}", "http://host:port"
+        ),
         upstream_timeout_ms=whole("UPSTREAM_TIMEOUT_MS", 70000, 1, 3600000),
         workers=workers,
         server_threads=whole("SERVER_THREADS", 200, 1, 100000),
-        loop=loop,
+        loop=text("LOOP", "uvloop", "uvloop|asyncio", "uvloop or asyncio"),
     )
 
 
-def _database(url: str) -> DatabaseAddress:
+def _database(url: str) -> Mapping[str, Any]:
     try:
         parts = urlsplit(url)
-        port = 3306 if parts.port is None else parts.port
-        name = unquote(parts.path.removeprefix("/"), errors="strict")
-        user = unquote(parts.username or "", errors="strict")
-        password = unquote(parts.password or "", errors="strict")
+        user, password, name = (unquote(each or "") for each in (parts.username, parts.password, parts.path[1:]))
+        found = {"host": parts.hostname, "port": parts.port or 3306, "user": user, "database": name}
     except ValueError:
-        parts, port = urlsplit(""), 0
-    if not (parts.scheme == "mysql" and parts.hostname and user and name and port) or parts.query or parts.fragment:
-        shown = re.sub("//.*@", "//***@", url) if "@" in url else "***" if url else ""  # never the password
-        raise SettingError(f'DATABASE_URL="{shown}" is not mysql://user:password@host:port/database')
-    return DatabaseAddress(host=parts.hostname, port=port, user=user, password=password, name=name)
-
-
-def _upstream(url: str) -> str:
-    try:
-        parts = urlsplit(url)
-        right = parts.scheme == "http" and bool(parts.hostname and parts.port) and url == f"http://{parts.netloc}"
-    except ValueError:
-        right = False
-    if not right or "@" in url:
-        shown = re.sub("//.*@", "//***@", url)
-        raise SettingError(f'UPSTREAM_URL="{shown}" is not http://host:port')
-    return url
+        found = {"host": None}
+    if not all(found.values()) or parts.scheme != "mysql":
+        raise SettingError("DATABASE_URL is not mysql://user:password@host:port/database")  # its value has a password
+    return {**found, "password": password.encode()}  # asyncmy would encode a str as Latin-1
 
 
 def _granted_cpus() -> int:
-    """CPUs this process may use: its affinity, and the quota of its control groups (cgroup v2), rounded up."""
+    """CPUs this process may use: its affinity, and the quota of its container (cgroup v2), rounded up."""
     granted = len(os.sched_getaffinity(0))
-    membership = Path("/proc/self/cgroup")
-    for line in membership.read_text().splitlines() if membership.exists() else []:
-        if line.startswith("0::"):
-            group = Path("/sys/fs/cgroup") / line.removeprefix("0::/")
-            for folder in (group, *group.parents):
-                quota = (folder / "cpu.max").read_text().split() if (folder / "cpu.max").exists() else ["max"]
-                if quota[0] != "max":
-                    granted = min(granted, math.ceil(int(quota[0]) / int(quota[1])))
-    return max(granted, 1)
+    limit = Path("/sys/fs/cgroup/cpu.max")
+    quota, period = limit.read_text().split() if limit.exists() else ("max", "")
+    return granted if quota == "max" else max(1, min(granted, math.ceil(int(quota) / int(period))))

@@ -3,16 +3,14 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import suppress
-from typing import Any
 
 from fastapi import Request, Response, WebSocket, WebSocketDisconnect
 from fastapi.responses import StreamingResponse
 
-from service.parameters import whole
+from service.parameters import IntervalMs
 from service.problems import Problem
 
 GOING_AWAY = 1001
-CLOSE_LIMIT_S = 1
 
 
 class Streams:
@@ -20,22 +18,22 @@ class Streams:
 
     def __init__(self) -> None:
         self.stopping = asyncio.Event()
-        self.sockets: set[asyncio.Task[Any]] = set()
+        self.sockets: set[WebSocket] = set()
 
     async def end(self) -> None:
         """Ends all; uvicorn would wait for the one kind and close the other with a code of its own."""
         self.stopping.set()
-        for socket in self.sockets:
-            socket.cancel()
-        if self.sockets:
-            await asyncio.wait(self.sockets, timeout=CLOSE_LIMIT_S)  # until each has said its close
+        closing = [socket.close(GOING_AWAY) for socket in self.sockets]
+        await asyncio.gather(*closing, return_exceptions=True)  # a client may close at the same moment
 
 
-async def events(request: Request) -> Response:
-    interval_ms = whole(request, "interval_ms", 10, 60000)
-    stopping: asyncio.Event = request.app.state.streams.stopping
-    content = _nothing() if request.method == "HEAD" else _events(interval_ms / 1000, stopping)
-    return StreamingResponse(content, media_type="text/event-stream", headers={"Cache-Control": "no-store"})
+async def events(request: Request, interval_ms: IntervalMs) -> Response:
+    content = _events(interval_ms / 1000, request.app.state.streams.stopping)
+    return StreamingResponse(
+        iter(()) if request.method == "HEAD" else content,
+        media_type="text/event-stream",
+        headers={"Cache-Control": "no-store"},
+    )
 
 
 async def _events(interval_s: float, stopping: asyncio.Event) -> AsyncIterator[str]:
@@ -49,31 +47,17 @@ async def _events(interval_s: float, stopping: asyncio.Event) -> AsyncIterator[s
                 await stopping.wait()
 
 
-async def _nothing() -> AsyncIterator[str]:
-    return
-    yield
-
-
-async def no_upgrade(request: Request) -> Response:
+async def no_upgrade() -> Response:
     headers = {"Upgrade": "websocket", "Connection": "Upgrade"}  # RFC 9110 asks for the second beside the first
     raise Problem(426, "upgrade to a WebSocket", headers)
 
 
-async def echo(socket: WebSocket) -> None:
+async def ws(socket: WebSocket) -> None:
     """Pongs, limits and the check of UTF-8 are the server's: uvicorn.Config in main.py."""
-    sockets: set[asyncio.Task[Any] | None] = socket.app.state.streams.sockets
-    task = asyncio.current_task()
-    sockets.add(task)
-    try:
-        await socket.accept()
+    sockets: set[WebSocket] = socket.app.state.streams.sockets
+    await socket.accept()
+    sockets.add(socket)
+    with suppress(WebSocketDisconnect):  # the client left before it had its answer
         while (message := await socket.receive())["type"] != "websocket.disconnect":
-            if message.get("text") is not None:
-                await socket.send_text(message["text"])
-            else:
-                await socket.send_bytes(message["bytes"])
-    except WebSocketDisconnect:
-        pass  # the client left before it had its answer
-    except asyncio.CancelledError:
-        await socket.close(GOING_AWAY)
-    finally:
-        sockets.discard(task)
+            await socket.send({**message, "type": "websocket.send"})
+    sockets.discard(socket)

