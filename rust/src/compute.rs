@@ -1,12 +1,11 @@
 //! /compute and /block (C12, C13): what holds up a worker.
 
-use std::{thread, time::Duration};
-
+use crate::parameters::{number, one_of};
+use crate::problems::Problem;
 use axum::{Json, extract::RawQuery};
 use serde::Serialize;
-use tokio::task;
-
-use crate::{parameters, problems::Problem};
+use std::{thread, time::Duration};
+use tokio::task::spawn_blocking;
 
 #[derive(Serialize)]
 pub struct Computed {
@@ -15,7 +14,7 @@ pub struct Computed {
 }
 
 pub async fn compute(query: RawQuery) -> Result<Json<Computed>, Problem> {
-    let rounds = parameters::number(&query, "rounds", 1..=10_000_000)?;
+    let rounds = number(&query, "rounds", 1..=10_000_000)?;
     let mut x: u32 = 2_463_534_242;
     for _ in 0..rounds {
         x ^= x << 13;
@@ -32,12 +31,11 @@ pub struct Blocked {
 }
 
 pub async fn block(query: RawQuery) -> Result<Json<Blocked>, Problem> {
-    let blocked_ms = parameters::number(&query, "ms", 0..=1000)?;
-    let offloaded = parameters::is_second(&query, "offload", ["false", "true"])?;
+    let blocked_ms = number(&query, "ms", 0..=1000)?;
+    let offloaded = one_of(&query, "offload", ["false", "true"])? == "true";
     let time = Duration::from_millis(blocked_ms);
     if offloaded {
-        let slept = task::spawn_blocking(move || thread::sleep(time)).await;
-        slept.map_err(|error| Problem::Internal(error.to_string()))?;
+        spawn_blocking(move || thread::sleep(time)).await.map_err(Problem::internal)?;
     } else {
         thread::sleep(time); // on purpose: the mistake whose price is measured
     }

@@ -1,95 +1,77 @@
 //! The one mapping from errors to answers: RFC 9457 problem documents (C30–C39).
 
-use std::borrow::Cow;
-
-use axum::{
-    Json,
-    http::{HeaderValue, StatusCode, header},
-    response::{IntoResponse, Response},
-};
-use serde::Serialize;
+use axum::http::{StatusCode, header};
+use axum::response::{AppendHeaders, IntoResponse, Response};
+use mysql_async::{DriverError, Error as DatabaseError};
+use serde_json::json;
+use std::fmt::Display;
 
 #[derive(Debug)]
 pub enum Problem {
     NotFound,
-    NoBook(u64),
-    /// With the methods that are allowed.
-    MethodNotAllowed(&'static str),
-    NotJson,
-    TooLarge,
-    NotWebSocket,
-    BadRequest(Cow<'static, str>),
-    WrongName,
-    Upstream,
-    Database,
-    /// With the cause, which goes to stderr alone.
-    Internal(String),
-}
-
-#[derive(Serialize)]
-struct Document<'a> {
-    r#type: &'static str,
-    title: &'static str,
-    status: u16,
-    detail: &'a str,
+    BookNotFound(u64),
+    MethodNotAllowed(&'static str), // with the methods that are allowed
+    UnsupportedMediaType,
+    ContentTooLarge,
+    BadRequest(String),
+    UnprocessableContent,
+    UpgradeRequired,
+    BadGateway,
+    ServiceUnavailable,
+    InternalServerError(String), // with the cause, which goes to stderr alone
 }
 
 impl Problem {
-    fn status(&self) -> (u16, &'static str) {
-        match self {
-            Self::NotFound | Self::NoBook(_) => (404, "Not Found"),
-            Self::MethodNotAllowed(_) => (405, "Method Not Allowed"),
-            Self::NotJson => (415, "Unsupported Media Type"),
-            Self::TooLarge => (413, "Content Too Large"),
-            Self::BadRequest(_) => (400, "Bad Request"),
-            Self::WrongName => (422, "Unprocessable Content"),
-            Self::NotWebSocket => (426, "Upgrade Required"),
-            Self::Upstream => (502, "Bad Gateway"),
-            Self::Database => (503, "Service Unavailable"),
-            Self::Internal(_) => (500, "Internal Server Error"),
-        }
+    pub fn internal(cause: impl Display) -> Self {
+        Self::InternalServerError(cause.to_string())
     }
 
-    fn detail(&self) -> Cow<'_, str> {
+    /// Status, title, detail.
+    fn row(&self) -> (u16, &'static str, String) {
         match self {
-            Self::NotFound => "nothing is here".into(),
-            Self::NoBook(id) => format!("book {id} does not exist").into(),
-            Self::MethodNotAllowed(_) => "the method is not allowed here".into(),
-            Self::NotJson => "the body must be application/json".into(),
-            Self::TooLarge => "the body must not exceed 65536 bytes".into(),
-            Self::BadRequest(detail) => detail.as_ref().into(),
-            Self::NotWebSocket => "upgrade to a WebSocket".into(),
-            Self::WrongName => "name must be a string of 1 to 255 characters".into(),
-            Self::Upstream => "the upstream did not answer".into(),
-            Self::Database => "the database did not answer".into(),
-            Self::Internal(_) => "internal error".into(),
+            Self::NotFound => (404, "Not Found", "nothing is here".into()),
+            Self::BookNotFound(id) => (404, "Not Found", format!("book {id} does not exist")),
+            Self::MethodNotAllowed(_) => (405, "Method Not Allowed", "the method is not allowed here".into()),
+            Self::UnsupportedMediaType => (415, "Unsupported Media Type", "the body must be application/json".into()),
+            Self::ContentTooLarge => (413, "Content Too Large", "the body must not exceed 65536 bytes".into()),
+            Self::BadRequest(detail) => (400, "Bad Request", detail.clone()),
+            Self::UnprocessableContent => {
+                (422, "Unprocessable Content", "name must be a string of 1 to 255 characters".into())
+            }
+            Self::UpgradeRequired => (426, "Upgrade Required", "upgrade to a WebSocket".into()),
+            Self::BadGateway => (502, "Bad Gateway", "the upstream did not answer".into()),
+            Self::ServiceUnavailable => (503, "Service Unavailable", "the database did not answer".into()),
+            Self::InternalServerError(_) => (500, "Internal Server Error", "internal error".into()),
         }
     }
 }
 
 impl IntoResponse for Problem {
     fn into_response(self) -> Response {
-        if let Self::Internal(cause) = &self {
+        if let Self::InternalServerError(cause) = &self {
             eprintln!("internal error: {cause}");
         }
-        let (status, title) = self.status();
-        let detail = self.detail();
-        let document = Document { r#type: "about:blank", title, status, detail: &detail };
-        let mut response = Json(document).into_response();
-        *response.status_mut() = StatusCode::from_u16(status).expect("a status of the table above");
-        let headers = response.headers_mut();
-        let media_type = HeaderValue::from_static("application/problem+json");
-        headers.insert(header::CONTENT_TYPE, media_type);
-        match self {
-            Self::MethodNotAllowed(methods) => {
-                headers.insert(header::ALLOW, HeaderValue::from_static(methods));
-            }
-            Self::NotWebSocket => {
-                headers.insert(header::UPGRADE, HeaderValue::from_static("websocket"));
-                headers.insert(header::CONNECTION, HeaderValue::from_static("upgrade"));
-            }
-            _ => {}
+        let (status, title, detail) = self.row();
+        let document = json!({"type": "about:blank", "title": title, "status": status, "detail": detail});
+        let media_type = [(header::CONTENT_TYPE, "application/problem+json")];
+        let headers = AppendHeaders(match self {
+            Self::MethodNotAllowed(methods) => vec![(header::ALLOW, methods)],
+            Self::UpgradeRequired => vec![(header::UPGRADE, "websocket"), (header::CONNECTION, "upgrade")],
+            _ => vec![],
+        });
+        let status = StatusCode::from_u16(status).expect("a status of the table above");
+        (status, media_type, headers, document.to_string()).into_response()
+    }
+}
+
+/// A server that goes away breaks the connection, or says so first (C38); all else is our fault.
+impl From<DatabaseError> for Problem {
+    fn from(error: DatabaseError) -> Self {
+        match error {
+            DatabaseError::Io(_) | DatabaseError::Driver(DriverError::ConnectionClosed) => Self::ServiceUnavailable,
+            // shutting down, interrupted, killed
+            DatabaseError::Server(error) if [1053, 1317, 1927].contains(&error.code) => Self::ServiceUnavailable,
+            error => Self::internal(error),
         }
-        response
     }
 }

@@ -1,22 +1,14 @@
 //! Settings, read once from the environment (C50). A wrong one is one sentence (C42).
 
-use std::{
-    env, fs,
-    net::{SocketAddr, ToSocketAddrs},
-    ops::RangeInclusive,
-    thread,
-    time::Duration,
-};
-
+use crate::parameters::whole_number;
 use axum::http::Uri;
 use mysql_async::Opts;
-
-use crate::parameters::whole_number;
+use std::{env, fs, ops::RangeInclusive, thread, time::Duration};
 
 pub struct Settings {
     pub host: String,
-    pub address: SocketAddr,
-    pub backlog: i32,
+    pub port: u16,
+    pub backlog: u32,
     pub database: Opts,
     pub pool_size: usize,
     pub acquire_timeout: Duration,
@@ -30,85 +22,49 @@ impl Settings {
         let cpus = thread::available_parallelism().map_or(1, |cpus| cpus.get() as u64);
         let workers = number("WORKERS", cpus.min(1024), 1..=1024)?;
         number("SERVER_THREADS", 200, 1..=100_000)?; // checked by all, used by others
-        let host = text("HOST").unwrap_or_else(|| "127.0.0.1".into());
+        // The kernel cuts what is asked for to its own limit; `/runtime` tells what is in effect (C62).
+        let backlog =
+            fs::read_to_string("/proc/sys/net/core/somaxconn").unwrap_or_default().trim().parse().unwrap_or(4096);
         Ok(Self {
-            address: address(&host)?,
-            host,
-            backlog: backlog(),
+            host: text("HOST", "127.0.0.1"),
+            port: number("PORT", 8080, 1..=65_535)? as u16,
+            backlog: backlog.min(4096),
             database: database()?,
             pool_size: number("DB_POOL_SIZE", 150, workers..=10_000)? as usize,
-            acquire_timeout: milliseconds("DB_ACQUIRE_TIMEOUT_MS", 60_000)?,
+            acquire_timeout: Duration::from_millis(number("DB_ACQUIRE_TIMEOUT_MS", 60_000, 1..=3_600_000)?),
             upstream: upstream()?,
-            upstream_timeout: milliseconds("UPSTREAM_TIMEOUT_MS", 70_000)?,
+            upstream_timeout: Duration::from_millis(number("UPSTREAM_TIMEOUT_MS", 70_000, 1..=3_600_000)?),
             workers: workers as usize,
         })
     }
 }
 
 /// The value of a variable; an empty one counts as not set.
-fn text(name: &str) -> Option<String> {
-    let value = env::var_os(name)?.to_string_lossy().into_owned();
-    (!value.is_empty()).then_some(value)
+fn text(name: &str, default: &str) -> String {
+    let value = env::var_os(name).filter(|value| !value.is_empty());
+    value.map_or_else(|| default.into(), |value| value.to_string_lossy().into_owned())
 }
 
 fn number(name: &str, default: u64, bounds: RangeInclusive<u64>) -> Result<u64, String> {
-    let value = text(name).unwrap_or_else(|| default.to_string());
-    let (low, high) = (*bounds.start(), *bounds.end());
-    whole_number(&value, bounds)
-        .ok_or_else(|| format!("{name}={value:?} is not a whole number from {low} to {high}"))
+    let (value, low, high) = (text(name, &default.to_string()), *bounds.start(), *bounds.end());
+    whole_number(&value, bounds).ok_or_else(|| format!("{name}={value:?} is not a whole number from {low} to {high}"))
 }
 
-fn milliseconds(name: &str, default: u64) -> Result<Duration, String> {
-    number(name, default, 1..=3_600_000).map(Duration::from_millis)
-}
-
-fn address(host: &str) -> Result<SocketAddr, String> {
-    let port = number("PORT", 8080, 1..=65_535)? as u16;
-    let mut found = (host, port).to_socket_addrs().into_iter().flatten();
-    found.next().ok_or_else(|| format!("HOST={host:?} is not an address to bind"))
-}
-
-/// The kernel cuts what is asked for to its own limit; `/runtime` tells what is in effect (C62).
-fn backlog() -> i32 {
-    let limit = fs::read_to_string("/proc/sys/net/core/somaxconn").ok();
-    limit.and_then(|text| text.trim().parse().ok()).unwrap_or(4096).min(4096)
-}
-
+/// Its value may hold a password, so no sentence shows it.
 fn database() -> Result<Opts, String> {
-    let url = text("DATABASE_URL").ok_or("DATABASE_URL=\"\" is not set")?;
-    let options = Opts::from_url(&url).ok().filter(|options| {
-        !url.contains(['?', '#']) // a query would change the driver's settings
-            && options.user().is_some_and(|user| !user.is_empty())
-            && options.tcp_port() != 0
-            && options.db_name().is_some_and(|name| !name.is_empty() && !name.contains('/'))
-    });
-    options.ok_or_else(|| {
-        let shown = without_password(&url);
-        format!("DATABASE_URL={shown:?} is not mysql://user:password@host:port/database")
-    })
-}
-
-fn upstream() -> Result<String, String> {
-    let url = text("UPSTREAM_URL").unwrap_or_else(|| "http://127.0.0.1:9000".into());
-    let authority = url.strip_prefix("http://");
-    let plain = authority.is_some_and(|authority| !authority.contains(['/', '?', '#', '@']));
-    match url.parse::<Uri>().ok().and_then(|uri| uri.port_u16()) {
-        Some(1..) if plain => Ok(url),
-        _ => {
-            let shown = if url.contains('@') { without_password(&url) } else { url };
-            Err(format!("UPSTREAM_URL={shown:?} is not http://host:port"))
-        }
+    match text("DATABASE_URL", "").as_str() {
+        "" => Err("DATABASE_URL must be set".into()),
+        url => (Opts::from_url(url).ok().filter(|options| options.user().is_some() && options.db_name().is_some()))
+            .ok_or_else(|| "DATABASE_URL is not mysql://user:password@host:port/database".into()),
     }
 }
 
-/// Hides what may hold a password: all before the last `@`, or, without one, all after a `:`.
-fn without_password(url: &str) -> String {
-    let (scheme, rest) = url.split_once("://").unwrap_or(("", url));
-    let separator = if scheme.is_empty() { "" } else { "://" };
-    let shown = match (rest.rsplit_once('@'), rest.split_once(':')) {
-        (Some((_, host)), _) => format!("***@{host}"),
-        (None, Some((start, _))) => format!("{start}:***"),
-        (None, None) => rest.into(),
-    };
-    format!("{scheme}{separator}{shown}")
+fn upstream() -> Result<String, String> {
+    let url = text("UPSTREAM_URL", "http://127.0.0.1:9000");
+    let uri: Uri = url.parse().unwrap_or_default();
+    let place = uri.host().zip(uri.port_u16());
+    match place.filter(|(host, port)| url == format!("http://{host}:{port}")) {
+        Some(_) => Ok(url),
+        None => Err(format!("UPSTREAM_URL={url:?} is not http://host:port")),
+    }
 }

@@ -1,62 +1,36 @@
-//! The counters behind `/stats` (C4).
+//! The counters behind `/stats`, and the middleware that counts (C4).
 
-use std::{
-    sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed},
-    time::Instant,
-};
+use axum::extract::{Request, State};
+use axum::{middleware::Next, response::Response};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::time::Instant;
 
 #[derive(Default)]
 pub struct Stats {
-    requests: AtomicU64,
-    busy_ns: AtomicU64,
-    in_flight: AtomicUsize,
+    pub requests_total: AtomicU64,
+    pub busy_ns_total: AtomicU64,
+    pub in_flight: AtomicU64,
 }
 
-impl Stats {
-    /// Returns what [`Stats::end`] wants.
-    pub fn begin(&self) -> Instant {
-        self.in_flight.fetch_add(1, Relaxed);
-        Instant::now()
-    }
-
-    pub fn end(&self, since: Instant) {
-        self.requests.fetch_add(1, Relaxed);
-        self.busy_ns.fetch_add(since.elapsed().as_nanos() as u64, Relaxed);
-        self.in_flight.fetch_sub(1, Relaxed);
-    }
-
-    pub fn in_flight(&self) -> usize {
-        self.in_flight.load(Relaxed)
-    }
-
-    pub fn requests_total(&self) -> u64 {
-        self.requests.load(Relaxed)
-    }
-
-    pub fn busy_seconds_total(&self) -> f64 {
-        self.busy_ns.load(Relaxed) as f64 / 1e9
-    }
+/// A request that has begun and not ended.
+pub struct Flight {
+    stats: Arc<Stats>,
+    since: Instant,
 }
 
-/// How many are inside, right now.
-#[derive(Default)]
-pub struct Gauge(AtomicUsize);
-
-impl Gauge {
-    pub fn enter(&self) -> Entered<'_> {
-        self.0.fetch_add(1, Relaxed);
-        Entered(self)
-    }
-
-    pub fn now(&self) -> usize {
-        self.0.load(Relaxed)
-    }
-}
-
-pub struct Entered<'a>(&'a Gauge);
-
-impl Drop for Entered<'_> {
+impl Drop for Flight {
     fn drop(&mut self) {
-        self.0.0.fetch_sub(1, Relaxed);
+        self.stats.requests_total.fetch_add(1, Relaxed);
+        self.stats.busy_ns_total.fetch_add(self.since.elapsed().as_nanos() as u64, Relaxed);
+        self.stats.in_flight.fetch_sub(1, Relaxed);
     }
+}
+
+/// hyper drops this when the client leaves, and the flight with it (C40). Streams keep theirs until they end.
+pub async fn count(State(stats): State<Arc<Stats>>, mut request: Request, next: Next) -> Response {
+    stats.in_flight.fetch_add(1, Relaxed);
+    let flight = Arc::new(Flight { stats, since: Instant::now() });
+    request.extensions_mut().insert(flight.clone());
+    next.run(request).await
 }

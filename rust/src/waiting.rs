@@ -1,20 +1,13 @@
 //! /hello, /sleep, /sleep-query, /slow-query (C5–C8).
 
-use std::{sync::Arc, time::Duration};
-
-use axum::{
-    Json,
-    extract::{RawQuery, State},
-};
-use mysql_async::Value;
+use crate::parameters::{MILLISECONDS, number};
+use crate::{problems::Problem, service::App};
+use axum::Json;
+use axum::extract::{RawQuery, State};
+use mysql_async::{Row, Value};
 use serde::Serialize;
+use std::{sync::Arc, time::Duration};
 use tokio::time;
-
-use crate::{
-    parameters::{self, MILLISECONDS},
-    problems::Problem,
-    routes::App,
-};
 
 pub async fn hello() -> &'static str {
     "hello"
@@ -26,7 +19,7 @@ pub struct Slept {
 }
 
 pub async fn sleep(query: RawQuery) -> Result<Json<Slept>, Problem> {
-    let slept_ms = parameters::number(&query, "ms", MILLISECONDS)?;
+    let slept_ms = number(&query, "ms", MILLISECONDS)?;
     time::sleep(Duration::from_millis(slept_ms)).await;
     Ok(Json(Slept { slept_ms }))
 }
@@ -37,17 +30,14 @@ pub struct SleptThenQueried {
     now: String,
 }
 
-pub async fn sleep_query(
-    State(app): State<Arc<App>>,
-    query: RawQuery,
-) -> Result<Json<SleptThenQueried>, Problem> {
-    let slept_ms = parameters::number(&query, "ms", MILLISECONDS)?;
+pub async fn sleep_query(State(app): State<Arc<App>>, query: RawQuery) -> Result<Json<SleptThenQueried>, Problem> {
+    let slept_ms = number(&query, "ms", MILLISECONDS)?;
     time::sleep(Duration::from_millis(slept_ms)).await;
-    let now = match app.database.execute("SELECT NOW(6)", ()).await?.row::<Value>()? {
+    let now = match app.database.execute("SELECT NOW(6)", ()).await?.row {
         Some(Value::Date(year, month, day, hour, minute, second, micros)) => {
             format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02}.{micros:06}")
         }
-        other => return Err(Problem::Internal(format!("NOW(6) gave {other:?}"))),
+        other => return Err(Problem::InternalServerError(format!("NOW(6) gave {other:?}"))),
     };
     Ok(Json(SleptThenQueried { slept_ms, now }))
 }
@@ -57,11 +47,8 @@ pub struct Queried {
     queried_ms: u64,
 }
 
-pub async fn slow_query(
-    State(app): State<Arc<App>>,
-    query: RawQuery,
-) -> Result<Json<Queried>, Problem> {
-    let queried_ms = parameters::number(&query, "ms", MILLISECONDS)?;
-    app.database.execute("SELECT SLEEP(?)", (queried_ms as f64 / 1000.0,)).await?;
+pub async fn slow_query(State(app): State<Arc<App>>, query: RawQuery) -> Result<Json<Queried>, Problem> {
+    let queried_ms = number(&query, "ms", MILLISECONDS)?;
+    app.database.execute::<Row>("SELECT SLEEP(?)", (queried_ms as f64 / 1000.0,)).await?;
     Ok(Json(Queried { queried_ms }))
 }
