@@ -68,7 +68,7 @@ function upstreamUrl(env) {
   const value = env.UPSTREAM_URL || 'http://127.0.0.1:9000';
   const [, port] = /^http:\/\/(?:[\w.-]+|\[[0-9a-fA-F:.]+\]):([1-9][0-9]{0,4})$/.exec(value) ?? [];
   if (!(port <= 65535) || !URL.canParse(value))
-    refuse('UPSTREAM_URL', value.replace(/:\/\/.*@/s, '://***@'), 'http://host:port without a path');
+    refuse('UPSTREAM_URL', value.replace(/:\/\/.*@/s, '://***@'), 'http://host:port');
   return value;
 }
 

@@ -429,7 +429,7 @@ test('C42: a wrong setting ends the start', async () => {
     [{ WORKERS: '0', ...right }, 'WORKERS="0" is not a whole number from 1 to 1024'],
     [{ WORKERS: '3', DB_POOL_SIZE: '2', ...right }, 'DB_POOL_SIZE="2" is not a whole number from 3 to 10000'],
     [{ SERVER_THREADS: '-1', ...right }, 'SERVER_THREADS="-1" is not a whole number from 1 to 100000'],
-    [{ UPSTREAM_URL: 'http://h:1/p', ...right }, 'UPSTREAM_URL="http://h:1/p" is not http://host:port without a path'],
+    [{ UPSTREAM_URL: 'http://h:1/p', ...right }, 'UPSTREAM_URL="http://h:1/p" is not http://host:port'],
     [
       { DATABASE_URL: 'mysql://user:s3cr@t@host:x/nsb' },
       'DATABASE_URL="mysql://user:***@host:x/nsb" is not mysql://user:password@host:port/database',

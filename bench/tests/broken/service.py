@@ -723,11 +723,11 @@ def main() -> None:
     codes = {signal.SIGTERM: 0, signal.SIGINT: 0}
     for number_ in codes:
         signal.signal(number_, lambda *_: stop.set())
-    POOL = Pool()
     try:
         server = Server((HOST, PORT), Handler)
     except OSError as error:
         refuse(f'HOST="{HOST}" cannot be bound: {error}')
+    POOL = Pool()  # after the bind: an interpreter that ends while the threads of a pool run may crash
     threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()
     while not stop.wait(0.05):  # a wait without an end is not always woken by a signal
         pass
