@@ -49,7 +49,8 @@ func TestCountsWhatTheServiceAnswered(t *testing.T) {
 	if failed || last.Answers == 0 || last.Answers != asked.Load() {
 		t.Fatalf("%d answers, the service gave %d: %+v", last.Answers, asked.Load(), last)
 	}
-	if len(readings) != 1+5+1 || last.Opened != 4 || last.ServiceCPUS <= readings[0].ServiceCPUS || last.LatencySumS <= 0 {
+	if len(readings) != 1+5+1 || last.Opened != 4 || last.ServiceCPUS <= readings[0].ServiceCPUS || last.LatencySumS <= 0 || last.LeastLatencyS <= 0 ||
+		last.LeastLatencyS*float64(last.Answers) > last.LatencySumS {
 		t.Fatalf("%+v", readings)
 	}
 }

@@ -31,6 +31,8 @@ type Reading struct {
 	Opened int `json:"opened"`
 	// LatencySumS is the time of all right answers together, from the request's sending (s): ÷ Answers it is their mean.
 	LatencySumS float64 `json:"latency_sum_s"`
+	// LeastLatencyS is the time of the quickest of them; 0 before the first.
+	LeastLatencyS float64 `json:"least_latency_s"`
 	// Wrong says what went wrong, with request and answer quoted; empty where nothing did. It ends the load.
 	Wrong string `json:"wrong,omitempty"`
 }
@@ -63,6 +65,7 @@ type load struct {
 	answers          uint64
 	opened           int
 	latency          time.Duration
+	least            time.Duration
 	wrong            string
 	began            time.Time
 	underWay         int
@@ -209,6 +212,9 @@ func (l *load) hear(number int, now time.Duration) {
 	}
 	l.answers++
 	l.latency += now - c.sent
+	if l.answers == 1 || now-c.sent < l.least {
+		l.least = now - c.sent
+	}
 	c.waiting = false
 	l.underWay--
 	if answer.closes {
@@ -294,7 +300,7 @@ func (l *load) run(tell func(Reading)) bool {
 }
 
 func (l *load) reading() Reading {
-	found := Reading{Answers: l.answers, Opened: l.opened, LatencySumS: l.latency.Seconds(), Wrong: l.wrong}
+	found := Reading{Answers: l.answers, Opened: l.opened, LatencySumS: l.latency.Seconds(), LeastLatencyS: l.least.Seconds(), Wrong: l.wrong}
 	found.AtS = float64(time.Now().UnixMicro()) / 1e6
 	for _, clock := range l.clocks {
 		seconds, _ := clockSeconds(clock) // one that has ended counts no more

@@ -17,6 +17,7 @@ from nsb.records.cells import Record
 from nsb.records.duet import Driven, Duet, Series, Speed
 from nsb.records.judged import Cell
 from nsb.records.starts import Start
+from nsb.render import precision
 
 WINDOWS, EVERY = 12, 0.25
 OPENS = 1000.5
@@ -43,6 +44,7 @@ def driven(name: str, found: Series, **changes: Any) -> Driven:
             "counted": found.answers[-1] + 10,
             "bursts": [30.0, 20.0, 19.9],
             "waited_s": 0.74 * WINDOWS * EVERY,
+            "least_ms": 5.2,
             **changes,
         }
     )
@@ -72,6 +74,12 @@ def cell_of(own_us: float, partner_us: float | None, noise: Sequence[float] | No
             "inserted": answers,
             "called": 3 * answers,
             "calls": 3,
+            "call_ms": 5,
+            "asked_ms": 15 * answers,
+            "hold_ms": 5,
+            "selects": 0,
+            "inserts": answers + 1,
+            "keys_read": answers,
             "rehearsal": False,
             "speeds": [Speed(at_s=1.0, register_steps_per_us=500.0, memory_steps_per_us=100.0)],
             **changes,
@@ -140,7 +148,11 @@ HONEST = cell_of(40.0, 20.0)
         ({"own": HONEST.own.model_copy(update={"counted": HONEST.own.answers - 1})}, "invalid", "V5 slow counted"),
         ({"executed": 0}, "invalid", "V9 the database executed 0 statements"),
         ({"inserted": 0}, "invalid", "V9 the database has 0 new rows"),
-        ({"called": 0}, "invalid", "V9 the upstream answered 0 calls"),
+        ({"called": 0}, "invalid", "V9 the upstream got 0 calls"),
+        ({"asked_ms": 0}, "invalid", "V9 the upstream was to wait 0 ms in all"),
+        ({"selects": 5, "inserts": 0, "inserted": None}, "invalid", f"V9 5 of {HONEST.executed} statements were SELECT"),
+        ({"keys_read": 7}, "invalid", "V9 the database looked up 7 rows by key"),
+        ({"own": HONEST.own.model_copy(update={"least_ms": 0.4})}, "invalid", "V6 slow answered within 0.4 ms what must wait 5 ms"),
         ({"own": HONEST.own.model_copy(update={"opened": 70})}, "valid", "V9 slow closed 6 connections"),
         ({"own": HONEST.own.model_copy(update={"waited_s": 0.2})}, "valid", "V6 slow had work for 32%"),
         ({"own": HONEST.own.model_copy(update={"waited_s": None})}, "valid", "V6 how long slow waited"),
@@ -254,6 +266,15 @@ def test_quality_tells_half_widths_halves_and_plants() -> None:
     (plant,) = found.plants
     assert plant.found
     assert plant.low < 1.2 < plant.high
+
+
+def test_quality_tells_beside_whom_the_reference_costs_more() -> None:
+    changes = {"executed": None, "inserted": None, "called": None}
+    costs = {"ref-twin": 20.0, "slow": 25.0, "ref-dear": 20.0}  # of the reference, beside each
+    cells = [judged(record(cell_of(40.0, own, **changes), name, round_)) for round_ in (1, 2) for name, own in costs.items()]
+    (row,) = quality(RUN, duet.anchored(cells)).rows
+    assert row.reference_beside == {"ref-twin": 1.0, "slow": pytest.approx(1.25, abs=0.01), "ref-dear": 1.0}
+    assert "the reference costs beside slow +25%" in precision.text(quality(RUN, duet.anchored(cells)))
 
 
 def test_quality_does_not_find_what_is_not_there() -> None:

@@ -64,7 +64,14 @@ class Ground:
             answers = before if isinstance(each, str) else each
             if answers > before:
                 cpu_s += (answers - before) * next(self.cost_us, 100.0) / 1e6
-            line = {"at_s": 10.0 + number / 4, "answers": answers, "service_cpu_s": cpu_s, "generator_cpu_s": 0.0, "opened": 1}
+            line = {
+                "at_s": 10.0 + number / 4,
+                "answers": answers,
+                "service_cpu_s": cpu_s,
+                "generator_cpu_s": 0.0,
+                "opened": 1,
+                "least_latency_s": 0.001,
+            }
             lines.append(line | ({"wrong": each} if isinstance(each, str) else {}))
             before = answers
         log.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")

@@ -61,6 +61,13 @@ var cheats = map[string]cheat{
 		stall(r)
 		fmt.Fprintf(typed(w), `{"queried_ms":%s}`, r.URL.Query().Get("ms"))
 	},
+	"no-wait": func(w http.ResponseWriter, r *http.Request, next http.Handler, _ int64) {
+		if r.URL.Path != "/sleep" {
+			next.ServeHTTP(w, r)
+			return
+		}
+		fmt.Fprintf(typed(w), `{"slept_ms":%s}`, r.URL.Query().Get("ms"))
+	},
 	"short-statement": func(w http.ResponseWriter, r *http.Request, next http.Handler, _ int64) {
 		if r.URL.Path != "/slow-query" {
 			next.ServeHTTP(w, r)
@@ -107,7 +114,7 @@ var cheats = map[string]cheat{
 		next.ServeHTTP(w, r)
 	},
 	"wrong-answer": func(w http.ResponseWriter, r *http.Request, next http.Handler, number int64) {
-		if r.URL.Path == "/hello" && number%500 == 0 {
+		if r.URL.Path == "/hello" && number%50 == 0 {
 			w.Header().Set("Content-Type", "text/plain")
 			_, _ = io.WriteString(w, "hellp")
 			return

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import contextlib
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import httpx
-
 from nsb.measure import generator, owners
-from nsb.measure.client import HTTP, StatsReader
+from nsb.measure.client import StatsReader
+from nsb.measure.effects import call_ms, reads_a_row, upstream_counts
 from nsb.measure.generator import Competitors, Target
 from nsb.measure.meter import sleep_until
 from nsb.measure.native import Stage
@@ -76,8 +74,8 @@ def _measure(ground: Ground, scenario: FullCore, timing: Timing, own: Running, p
     competitors = scenario.competitors + (0 if partner is not None else 1)  # one in the place of the partner
     computing = ground.competitors(competitors)
     before = [counted(each) for each in both]
-    executed = database.counters().questions if scenario.statements else None
-    called = _called(ground.stage.upstream_url) if scenario.upstream_calls else None
+    asked = database.counters() if scenario.statements else None
+    called, to_wait_ms = upstream_counts(ground.stage.upstream_url) if scenario.upstream_calls else (None, None)
     duration_s = timing.settle_s + timing.window_s + 2 * EVERY_S
     generators: list[Process] = []
     looks = [owners.Look(ground.stage, each) for each in both]
@@ -89,7 +87,10 @@ def _measure(ground: Ground, scenario: FullCore, timing: Timing, own: Running, p
         sleep_until(opens_s - LOOK_S)
         for look in looks:
             look.snap()
-        opens_s = max(opens_s, time.time())  # on a machine that others use it may have taken longer
+        late_s = time.time() - opens_s  # on a machine that others use it may have taken longer
+        if late_s > EVERY_S:
+            raise ProcessError(f"looking at the sockets took {late_s:.1f} s too long: the generators would end before the window")
+        opens_s += max(0.0, late_s)
         sleep_until(opens_s)
         first = _edge(ground, both, generators, computing)
         sleep_until(opens_s + timing.window_s)
@@ -110,9 +111,12 @@ def _measure(ground: Ground, scenario: FullCore, timing: Timing, own: Running, p
             bursts=running.bursts,
             counted=None if then is None or now is None else now - then,
             waited_s=None if waits[0] is None or waits[1] is None else round(max(0.0, waits[1] - waits[0]), 6),
+            least_ms=load.least_ms,
         )
         for running, load, then, now, waits in zip(both, loads, before, after, zip(first.waited, last.waited, strict=True), strict=True)
     ]
+    executed = database.counters() if asked is not None else None
+    calls, waited_ms = upstream_counts(ground.stage.upstream_url) if called is not None else (None, None)
     used = {role: round(last.cpu[role] - first.cpu[role], 6) for role in first.cpu}
     services = sum(_used(load.series, first.at_s, last.at_s) for load in loads)
     return Duet(
@@ -128,10 +132,16 @@ def _measure(ground: Ground, scenario: FullCore, timing: Timing, own: Running, p
         service_cores=len(ground.stage.placement.service),
         cores=len(ALL_CORES),
         statements=scenario.statements,
-        executed=None if executed is None else database.counters().questions - executed,
+        executed=None if asked is None or executed is None else executed.questions - asked.questions,
+        selects=None if asked is None or executed is None else executed.selects - asked.selects,
+        inserts=None if asked is None or executed is None else executed.inserts - asked.inserts,
+        keys_read=executed.keys_read - asked.keys_read if asked is not None and executed is not None and reads_a_row(scenario) else None,
         inserted=database.inserted() if scenario.writes else None,
-        called=None if called is None else _called(ground.stage.upstream_url) - called,
+        called=None if called is None or calls is None else calls - called,
+        asked_ms=None if to_wait_ms is None or waited_ms is None else waited_ms - to_wait_ms,
         calls=scenario.upstream_calls,
+        call_ms=call_ms(scenario),
+        hold_ms=scenario.hold_ms,
         rehearsal=rehearsal,
         speeds=[*speeds, ground.speed()],
         owned=[owned for owned in (look.owned() for look in looks) if owned is not None],
@@ -181,10 +191,3 @@ def counted(running: Running) -> int | None:
         return None if seen is None else seen.requests_total
     finally:
         reader.close()
-
-
-def _called(upstream_url: str) -> int:
-    """Calls that the upstream has answered. Raises ProcessError where it does not say."""
-    with contextlib.suppress(httpx.HTTPError, KeyError, ValueError):
-        return int(HTTP.get(f"{upstream_url}/stats", timeout=STATS_S).json()["calls_total"])
-    raise ProcessError("the upstream does not say how many calls it has answered")

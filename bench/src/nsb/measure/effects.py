@@ -53,7 +53,6 @@ class Watch:
         """Raises ProcessError where the upstream does not say, and DatabaseError."""
         before, after, scenario = self._before, self._counts(), self._scenario
         plain = not scenario.heavy_requests  # else requests of two kinds, of which the database's and the upstream's counts are not one
-        keyed = plain and scenario.method == "GET" and endpoint(scenario.path) == "/books"
         asked = before.database, after.database
         questions, selects, inserts, keys = (
             (None, None, None, None)
@@ -76,7 +75,7 @@ class Watch:
             questions=questions,
             selects=selects,
             inserts=inserts,
-            keys_read=keys if keyed else None,
+            keys_read=keys if plain and reads_a_row(scenario) else None,
             inserted=self._stage.database.inserted() if scenario.writes else None,
             asleep=max(self._asleep) if self._asleep else None,
             looks=len(self._asleep),
@@ -84,7 +83,7 @@ class Watch:
 
     def _counts(self) -> _Counts:
         plain = not self._scenario.heavy_requests
-        calls, asked_ms = _upstream(self._stage.upstream_url) if self._scenario.upstream_calls and plain else (None, None)
+        calls, asked_ms = upstream_counts(self._stage.upstream_url) if self._scenario.upstream_calls and plain else (None, None)
         database = self._stage.database.counters() if self._scenario.statements and plain else None
         return _Counts(_requests(self._running.base_url), calls, asked_ms, database)
 
@@ -113,7 +112,13 @@ def _requests(base_url: str) -> int | None:
     return None
 
 
-def _upstream(url: str) -> tuple[int, int]:
+def reads_a_row(scenario: Scenario) -> bool:
+    """Whether each request looks up one row by its key."""
+    return scenario.method == "GET" and endpoint(scenario.path) == "/books"
+
+
+def upstream_counts(url: str) -> tuple[int, int]:
+    """Calls that the upstream has answered, and what they were to wait in all (ms). Raises ProcessError where it does not say."""
     with contextlib.suppress(httpx.HTTPError, KeyError, ValueError), httpx.Client(timeout=STATS_S, trust_env=False) as client:
         seen = client.get(f"{url}/stats").json()
         return int(seen["calls_total"]), int(seen["asked_ms_total"])

@@ -31,6 +31,8 @@ class Loaded:
     answers: int
     opened: int
     wrong: str | None
+    least_ms: float | None
+    """The quickest answer (ms); None where none came."""
 
 
 class Target(NamedTuple):
@@ -97,7 +99,8 @@ def finish(generator: Process, deadline_s: float) -> Loaded:
             generator_cpu_s=[round(line["generator_cpu_s"], 6) for line in timed],
         )
         last = lines[-1]
-        return Loaded(series, last["answers"], last["opened"], last.get("wrong"))
+        least_ms = round(last["least_latency_s"] * 1000, 3) if last["answers"] else None
+        return Loaded(series, last["answers"], last["opened"], last.get("wrong"), least_ms)
     except (OSError, ValueError, KeyError, IndexError) as error:
         raise ProcessError(f"the generator left no readings: {error!r}") from None
 

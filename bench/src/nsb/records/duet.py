@@ -59,6 +59,8 @@ class Driven(Frozen):
     """CPU µs per request of each half of each burst that warmed it for this scenario, until the cost fell no longer."""
     waited_s: float | None
     """How long its threads were ready to run and had no core, between the window's edges (schedstat; s). None: nobody can read it."""
+    least_ms: float | None = None
+    """Its quickest answer over the whole load, from the sending of the request (ms). None: none came, or nobody looked."""
 
 
 class Duet(Frozen):
@@ -91,6 +93,17 @@ class Duet(Frozen):
     """Calls that the upstream answered over the whole load; None where none are declared."""
     calls: int
     """Upstream calls per request, as declared."""
+    hold_ms: int = 0
+    """The shortest time that a request must wait, as declared."""
+    selects: int | None = None
+    """Of the statements, those that are a SELECT, and an INSERT; None: not counted."""
+    inserts: int | None = None
+    keys_read: int | None = None
+    """Rows that were looked up by their key over the whole load, where each request reads one."""
+    asked_ms: int | None = None
+    """What the upstream was to wait in all (ms); None where it is not called."""
+    call_ms: int = 0
+    """What each of its calls waits, as declared (ms)."""
     rehearsal: bool
     """Whether the run has one round alone."""
     speeds: list[Speed]

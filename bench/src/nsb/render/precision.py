@@ -7,6 +7,9 @@ from collections.abc import Sequence
 from nsb.analyse.budget import Parts
 from nsb.analyse.quality import Quality
 
+BESIDE = 0.05
+"""What the reference costs more or less beside one contender is told from this share on."""
+
 
 def text(found: Quality) -> str:
     """A line for the run, one for each cost row, one for each plant in a row."""
@@ -19,7 +22,9 @@ def text(found: Quality) -> str:
     for row in found.rows:
         twin = "no twin" if row.twin_percent is None else f"twin ±{row.twin_percent:.1f} %"
         widest = "" if row.widest is None else f", widest ±{row.widest_percent:.1f} % ({row.widest})"
-        lines.append(f"{row.scenario:<16} {twin}{widest}")
+        dear = [f"{name} {ratio - 1:+.0%}" for name, ratio in row.reference_beside.items() if abs(ratio - 1) >= BESIDE]
+        beside = f"; the reference costs beside {', '.join(dear)}" if dear else ""
+        lines.append(f"{row.scenario:<16} {twin}{widest}{beside}")
     for plant in found.plants:
         seen = "found" if plant.found else "not found"
         lines.append(f"{plant.scenario:<16} {plant.plant}: {plant.ratio:.3f} ({plant.low:.3f} to {plant.high:.3f}), {seen}")

@@ -17,7 +17,7 @@ from nsb.session.run import build
 
 QUICK = "--quick"
 SIDE_BY_SIDE = ("-n", "2", "--dist", "loadgroup")
-"""Two workers of pytest: most of these tests use one core."""
+"""Two workers of pytest: most of these tests use one core, and many only wait. What measures stays in one of them (xdist_group)."""
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ def _parts(root: Path, registry: Registry, quick: bool = False) -> list[Part]:
     ours = [Part(f"{name}: test", lambda name=name: _go(work, bench / name)) for name in ("upstream", "generator")]  # type: ignore[misc]
     nsb = [sys.executable, "-m", "nsb"]
     live = [
-        Part("harness: tests", lambda: _command([sys.executable, "-m", "pytest"], bench)),
+        Part("harness: tests", lambda: _command([sys.executable, "-m", "pytest", *SIDE_BY_SIDE], bench)),
         Part("contract: every default contender", lambda: _command([*nsb, "conform"], root)),
         Part("a stop of three seconds", lambda: _command([*nsb, "conform", *_checked(registry), "--stopped-for", "3"], root)),
         Part("a short run, build to table", lambda: _short_run(nsb, root, registry)),
