@@ -169,9 +169,10 @@ def test_a_wrong_answer_ends_the_warm_up_with_the_request_quoted(tmp_path: Path)
 # --- visits -----------------------------------------------------------------------------------------------------------------
 
 
-def test_what_does_not_compile_while_it_runs_gets_no_visits(tmp_path: Path) -> None:
-    visits, rising, _ = warmed(tmp_path, [100.0, 99.0], [row("a")])
-    assert [visit.scenario for visit in visits] == [None, None]
+@pytest.mark.parametrize("costs", [[100.0, 99.0], [100.0, 90.0, 92.0]])
+def test_what_does_not_compile_while_it_runs_gets_no_visits(tmp_path: Path, costs: list[float]) -> None:
+    visits, rising, _ = warmed(tmp_path, costs, [row("a")])
+    assert [visit.scenario for visit in visits] == [None] * len(costs)
     assert rising is False
 
 

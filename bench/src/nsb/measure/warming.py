@@ -25,6 +25,9 @@ VISIT_S = 1.0
 """One visit to a cost row (s)."""
 SHARE = 16
 """A visit has this fraction of a row's connections, so that a compiler's thread has a core of its own; the last visits have them all."""
+COMPILES = 0.85
+"""Where the last step of all endpoints costs at most this share of the first, code is compiled while it runs, and each row is visited.
+Steps of what compiles nothing differ by noise; a JVM's fall to a third, node's to two thirds."""
 QUIET, QUIET_FULL = 2, 1
 """Visits in turn that must have brought nothing, with few and with all connections."""
 BURST_S = 0.5
@@ -35,14 +38,14 @@ BURSTS = 4
 def warm(ground: Ground, running: Running, scenarios: Sequence[Scenario], cap_s: float) -> tuple[list[Visit], bool]:
     """The visits in their order, and whether the cap ended them before every row was steady.
 
-    A service whose second step is no cheaper than its first compiles nothing while it runs: it gets no visits.
+    A service whose steps hardly become cheaper compiles nothing while it runs: it gets no visits.
 
     Raises Died where the service answers wrongly or goes away, ProcessError for what the generator does wrong.
     """
     course = _Course(ground, running, cap_s)
     rows = [each for each in scenarios if isinstance(each, FullCore)]
     settled = course.steps(targets(scenarios))
-    if len(course.visits) > QUIET_FULL + 1 and rows:
+    if rows and course.visits[-1].cost_us <= COMPILES * course.visits[0].cost_us:
         settled &= course.rounds(rows, SHARE, QUIET)
         settled &= course.rounds(rows, 1, QUIET_FULL)
     return course.visits, not settled
