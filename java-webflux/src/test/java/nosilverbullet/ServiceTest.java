@@ -1,0 +1,279 @@
+package nosilverbullet;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.sun.net.httpserver.HttpServer;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpRequest.BodyPublishers;
+import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.net.http.WebSocket;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Base64;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.context.ConfigurableApplicationContext;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+
+/** The exchanges and settings of contract/, with database and upstream away, and what those cannot say. */
+class ServiceTest {
+    static {
+        System.setProperty("jdk.httpclient.allowRestrictedHeaders", "connection,upgrade");
+    }
+
+    private static final HttpClient CLIENT =
+            HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
+    private static final Duration PATIENCE = Duration.ofSeconds(20);
+    private static final Map<String, String> ENVIRONMENT = Map.of(
+            "DATABASE_URL", "mysql://user:secret@127.0.0.1:1/nsb", // nobody listens there
+            "UPSTREAM_URL", "http://127.0.0.1:1",
+            "DB_POOL_SIZE", "10000", // no fewer than WORKERS
+            "WORKERS", "2");
+
+    private record Answer(
+            int status, String type, String length, String location, String allow, String upgrade, String body) {}
+
+    @ParameterizedTest
+    @ValueSource(strings = {"r2dbc", "jdbc", "jdbc-offloaded", "jdbc-hop"})
+    void answersAsTheExchangesSay(String client) throws Exception {
+        var exchanges = contract("exchanges.json");
+        var wrong = new ArrayList<String>();
+        try (var service = start(Map.of("DB_CLIENT", client))) {
+            for (var group : exchanges.path("groups")) {
+                var needs = group.at("/needs/0").stringValue("");
+                if (needs.startsWith("/")) {
+                    continue; // an endpoint that this service has not
+                }
+                var answer = exchanges.path("away").has(needs)
+                        ? exchanges.path("away").path(needs)
+                        : group.path("answer");
+                for (var request : group.path("requests")) {
+                    var got = play(service, request);
+                    if (!got.equals(wanted(answer, request))) {
+                        wrong.add(request + "\n" + got);
+                    }
+                }
+            }
+        }
+        assertEquals(List.of(), wrong);
+    }
+
+    private static Answer play(ConfigurableApplicationContext service, JsonNode request) throws Exception {
+        var sent = request(service, request.path("target").stringValue());
+        var body = BodyPublishers.noBody();
+        if (request.has("body")) {
+            body = BodyPublishers.ofByteArray(bytes(request.path("body")));
+        }
+        if (request.path("chunked").booleanValue(false)) {
+            body = BodyPublishers.fromPublisher(body); // of no known length
+        }
+        sent.method(request.path("method").stringValue(), body);
+        request.path("headers")
+                .properties()
+                .forEach(
+                        header -> sent.header(header.getKey(), header.getValue().stringValue()));
+        if (request.has("content_type")) {
+            sent.header("Content-Type", request.path("content_type").stringValue());
+        }
+        var got = CLIENT.send(sent.build(), BodyHandlers.ofString());
+        return new Answer(
+                got.statusCode(),
+                header(got, "Content-Type").split(";")[0].toLowerCase(),
+                header(got, "Content-Length"),
+                header(got, "Location"),
+                header(got, "Allow"),
+                header(got, "Upgrade"),
+                got.body());
+    }
+
+    private static Answer wanted(JsonNode answer, JsonNode request) throws IOException {
+        var body = bytes(answer.path("body"));
+        boolean head = request.path("method").stringValue().equals("HEAD");
+        return new Answer(
+                answer.path("status").intValue(),
+                answer.path("content_type").stringValue(),
+                answer.has("body") ? "" + body.length : "",
+                answer.path("location").stringValue(""),
+                answer.path("allow").stringValue(""),
+                answer.path("upgrade").stringValue(""),
+                head ? "" : new String(body, StandardCharsets.UTF_8));
+    }
+
+    /** A body: a string, a list of parts, a repeated string, or bytes in base64. */
+    private static byte[] bytes(JsonNode body) throws IOException {
+        if (body.isArray()) {
+            var whole = new ByteArrayOutputStream();
+            for (var part : body) {
+                whole.write(bytes(part));
+            }
+            return whole.toByteArray();
+        }
+        if (body.has("base64")) {
+            return Base64.getDecoder().decode(body.path("base64").stringValue());
+        }
+        var text = body.has("repeat")
+                ? body.path("repeat").stringValue().repeat(body.path("times").intValue())
+                : body.stringValue("");
+        return text.getBytes(StandardCharsets.UTF_8);
+    }
+
+    @Test
+    void startsWithGoodSettingsAndRefusesWrongOnes() throws Exception { // C42
+        for (var variable : contract("settings.json").path("variables")) {
+            var name = variable.path("variable").stringValue();
+            for (var value : variable.path("good")) {
+                Settings.from(environment(Map.of(name, value.stringValue())));
+            }
+            for (var value : variable.path("bad")) {
+                var environment = environment(Map.of(name, value.stringValue()));
+                var said = assertThrows(Settings.Wrong.class, () -> Settings.from(environment))
+                        .getMessage();
+                var sentence = variable.path("sentence").stringValue("").replace("{value}", value.stringValue());
+                var begins = variable.path("begins").stringValue("").replace("{value}", value.stringValue());
+                assertTrue(sentence.isEmpty() ? said.startsWith(begins) : said.equals(sentence), said);
+                assertFalse(said.contains("secret") || said.contains("\n"), said);
+            }
+        }
+        var environment = environment(Map.of("DB_CLIENT", "x"));
+        var said = assertThrows(Settings.Wrong.class, () -> Settings.from(environment))
+                .getMessage();
+        assertEquals("DB_CLIENT=\"x\" is not r2dbc, jdbc, jdbc-offloaded or jdbc-hop", said);
+    }
+
+    @Test
+    void streamsEndAtOnceWhenTheServiceStopsAndTheOthersFinish() throws Exception { // C41
+        var service = start(Map.of());
+        var events = CLIENT.send(request(service, "/events?interval_ms=60000").build(), BodyHandlers.ofInputStream());
+        var closed = new CompletableFuture<Integer>();
+        CLIENT.newWebSocketBuilder()
+                .buildAsync(URI.create(url(service, "/ws").replace("http", "ws")), new WebSocket.Listener() {
+                    @Override
+                    public CompletionStage<?> onClose(WebSocket socket, int code, String reason) {
+                        closed.complete(code);
+                        return null;
+                    }
+                })
+                .join();
+        var sleeping = CLIENT.sendAsync(request(service, "/sleep?ms=1000").build(), BodyHandlers.ofString());
+        while (!get(service, "/stats").body().contains("\"in_flight\":3,")) {
+            Thread.sleep(1);
+        }
+        var stopped = CompletableFuture.runAsync(service::close);
+        assertEquals("data: 0\n\n", new String(events.body().readAllBytes(), StandardCharsets.US_ASCII));
+        assertEquals(1001, closed.get(PATIENCE.toSeconds(), TimeUnit.SECONDS));
+        assertEquals("{\"slept_ms\":1000}", sleeping.get().body());
+        stopped.get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
+    }
+
+    @Test
+    void answersWhatItsLibrariesWouldRefuse() throws Exception {
+        try (var service = start(Map.of())) {
+            var preflight = request(service, "/hello") // C21
+                    .method("OPTIONS", BodyPublishers.noBody())
+                    .header("Origin", "http://elsewhere")
+                    .header("Access-Control-Request-Method", "GET");
+            assertEquals(
+                    405, CLIENT.send(preflight.build(), BodyHandlers.ofString()).statusCode());
+            var json = "{\"name\":\"x\",\"y\":" + "1".repeat(60_000) + "}"; // C23
+            var post = request(service, "/books")
+                    .header("Content-Type", "application/json")
+                    .POST(BodyPublishers.ofString(json));
+            assertEquals(503, CLIENT.send(post.build(), BodyHandlers.ofString()).statusCode());
+        }
+    }
+
+    @Test
+    void answersOfTheUpstreamMayBeHandedOver() throws Exception {
+        var upstream = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
+        upstream.createContext("/delay", exchange -> {
+            exchange.sendResponseHeaders(200, -1);
+            exchange.close();
+        });
+        upstream.start();
+        var url = "http://127.0.0.1:" + upstream.getAddress().getPort();
+        try (var service = start(Map.of("UPSTREAM_URL", url, "UPSTREAM_HANDOVER", "true"))) {
+            var answer = get(service, "/fanout?calls=20&ms=1&mode=concurrent");
+            assertEquals("{\"calls\":20,\"mode\":\"concurrent\",\"completed\":20}", answer.body());
+            var model = "\"event loops, answers of the upstream on boundedElastic\"";
+            assertTrue(get(service, "/runtime").body().contains(model));
+        } finally {
+            upstream.stop(0);
+        }
+    }
+
+    /** Reactor Netty 1.3.6 read nothing any more after a request that waited for another and was answered at once. */
+    @Test
+    void aConnectionGoesOnAfterARequestThatWaited() throws Exception {
+        try (var service = start(Map.of());
+                var socket =
+                        new Socket("127.0.0.1", URI.create(url(service, "/")).getPort())) {
+            socket.setSoTimeout((int) PATIENCE.toMillis());
+            var hello = "GET /hello HTTP/1.1\r\nHost: x\r\n\r\n";
+            for (var requests : List.of("GET /sleep?ms=50 HTTP/1.1\r\nHost: x\r\n\r\n" + hello, hello)) {
+                socket.getOutputStream().write(requests.getBytes(StandardCharsets.US_ASCII));
+                var read = new StringBuilder();
+                while (!read.toString().endsWith("hello")) {
+                    read.append((char) socket.getInputStream().read());
+                }
+            }
+        }
+    }
+
+    private static JsonNode contract(String file) throws IOException {
+        return new JsonMapper().readTree(Files.readString(Path.of("../contract", file)));
+    }
+
+    private static Map<String, String> environment(Map<String, String> own) {
+        var environment = new HashMap<>(ENVIRONMENT);
+        environment.putAll(own);
+        return environment;
+    }
+
+    private static ConfigurableApplicationContext start(Map<String, String> own) throws IOException {
+        var environment = environment(own);
+        try (var socket = new ServerSocket(0, 0, InetAddress.getLoopbackAddress())) {
+            environment.put("PORT", "" + socket.getLocalPort());
+        }
+        environment.put("DB_POOL_SIZE", "3");
+        return Main.start(Settings.from(environment));
+    }
+
+    private static String url(ConfigurableApplicationContext service, String target) {
+        return "http://127.0.0.1:" + service.getEnvironment().getProperty("local.server.port") + target;
+    }
+
+    private static HttpRequest.Builder request(ConfigurableApplicationContext service, String target) {
+        return HttpRequest.newBuilder(URI.create(url(service, target))).timeout(PATIENCE);
+    }
+
+    private static HttpResponse<String> get(ConfigurableApplicationContext service, String target) throws Exception {
+        return CLIENT.send(request(service, target).build(), BodyHandlers.ofString());
+    }
+
+    private static String header(HttpResponse<String> answer, String name) {
+        return answer.headers().firstValue(name).orElse("");
+    }
+}
