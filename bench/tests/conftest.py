@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import shutil
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -13,6 +15,9 @@ from nsb.records.cells import Stats
 from nsb.records.summary import Load, Trend
 from nsb.registry.claims import Claims
 from nsb.registry.load import Registry, load, load_claims
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
 
 BENCH = Path(__file__).resolve().parents[1]
 
@@ -25,6 +30,19 @@ def registry() -> Registry:
 @pytest.fixture(scope="session")
 def claims(registry: Registry) -> Claims:
     return load_claims(BENCH, registry)
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    from playwright.sync_api import sync_playwright
+
+    program = next((found for name in ("chromium", "chromium-browser", "google-chrome") if (found := shutil.which(name))), None)
+    if program is None:
+        pytest.skip("no Chromium here: apt-get install chromium (or the browser of your system)")
+    with sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=program, args=["--no-sandbox", "--disable-gpu"], timeout=0)
+        yield started
+        started.close()
 
 
 QUIET_TCP = {"ListenOverflows": 0, "ListenDrops": 0, "RetransSegs": 0, "TCPDSACKRecv": 0, "TCPSynRetrans": 0, "OutSegs": 16_000}

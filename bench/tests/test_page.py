@@ -7,7 +7,6 @@ import gzip
 import hashlib
 import json
 import re
-import shutil
 import string
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -16,12 +15,14 @@ from pathlib import Path
 from typing import Any, get_args
 
 import pytest
-from playwright.sync_api import Browser, ConsoleMessage, Page, sync_playwright
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, ConsoleMessage, Page
 
 from nsb.analyse import table as tables
 from nsb.analyse.articles import Figure
 from nsb.analyse.digest import digest
 from nsb.analyse.dominance import dominance
+from nsb.analyse.model import CostModel
 from nsb.records.judged import Cell, Half, Latency, Role, Status
 from nsb.records.sources import Code, Size
 from nsb.records.starts import Start
@@ -45,9 +46,11 @@ from nsb.registry.terms import METRIC_UNITS, Limit
 from nsb.render import charts, html, html_data, html_words, messages
 from nsb.render.html_strips import Scale
 from nsb.render.messages import LANGUAGES, MESSAGES, Language
+from nsb.session.models import of_committed
 from nsb.session.runs import read_run
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("browser")]  # one browser and one page for all
+BENCH = Path(__file__).resolve().parents[1]
 RECORDED = Path(__file__).parent / "recordings" / "run"
 PAGE = Path(html.__file__).parent / "page"
 EVIL = 'V6 </script><script>alert("1")</script><img src=x onerror=alert(2)>'
@@ -168,14 +171,14 @@ def data_of(page: str) -> dict[str, Any]:
     return found
 
 
-def made(bundle: str = STUB) -> str:
+def made(bundle: str = STUB, model: CostModel | None = None) -> str:
     found, begun = cells(), starts()
     table = tables.make(RUN, found, begun)
     drawn = charts.charts(table, RUN, found, begun, {"A": [FIGURE]})
     articles = {"A": Article(id="A", title=said("A talk"), setup=said("Four cores"))}
     matrix = dominance(RUN, found, begun, CODE)
     short = digest(PLAN, table, RUN, found, begun, matrix)
-    return html.page(table, RUN, found, begun, judgement(), matrix, CODE, drawn, bundle, short, articles)
+    return html.page(table, RUN, found, begun, judgement(), matrix, CODE, drawn, bundle, short, articles, model=model)
 
 
 def sparse(run: dict[str, Any], found: list[Cell], **more: Any) -> str:
@@ -378,21 +381,10 @@ class Seen:
 
 
 @pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    program = next((found for name in ("chromium", "chromium-browser", "google-chrome") if (found := shutil.which(name))), None)
-    if program is None:
-        pytest.skip("no Chromium here: apt-get install chromium (or the browser of your system)")
-    with sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=program, args=["--no-sandbox", "--disable-gpu"], timeout=0)
-        yield started
-        started.close()
-
-
-@pytest.fixture(scope="module")
 def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """With the script that really draws."""
     path = tmp_path_factory.mktemp("page") / "report.html"
-    path.write_text(made(charts.bundle()), encoding="utf-8")
+    path.write_text(made(charts.bundle(), of_committed(BENCH)), encoding="utf-8")
     return path
 
 
@@ -595,6 +587,15 @@ def test_claims_are_filtered_by_article_and_verdict(seen: Seen) -> None:
     assert seen.texts(".claim:not([hidden]) .id") == ["A1", "B1", "B2"]
 
 
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_no_rule_of_axe_is_broken(seen: Seen, language: Language, theme: str) -> None:
+    seen.page.locator(f"[data-lang={language}]").click()
+    seen.page.locator(f"[data-theme-to={theme}]").click()
+    found = Axe().run(seen.page).response["violations"]
+    assert [(each["id"], [node["html"][:200] for node in each["nodes"]]) for each in found] == []
+
+
 LAYERS = """element => {
   const layers = [];
   for (let at = element; at; at = at.parentElement) layers.push(getComputedStyle(at).backgroundColor);
@@ -656,5 +657,6 @@ def test_a_committed_run_is_below_one_megabyte() -> None:
     drawn = charts.charts(table, run, found, [])
     many = Judgement(scope=scope(), claims=[claim(f"A{n}", "SUPPORTED") for n in range(1, 41)])
     short = digest(PLAN, table, run, found, [], matrix)
-    whole = html.page(table, run, found, [], many, matrix, None, drawn, charts.bundle(), short)
+    model = of_committed(folder.parents[1])
+    whole = html.page(table, run, found, [], many, matrix, None, drawn, charts.bundle(), short, model=model)
     assert len(whole.encode()) < 1_000_000

@@ -22,6 +22,8 @@ NOT_CHECKED = {
     "contract/CONTRACT.md": "not rewritten yet",
     "docs/verdicts.md": "generated",
     "docs/verdicts.ko.md": "generated",
+    "docs/guide.md": "generated",
+    "docs/guide.ko.md": "generated",
     "bench/tests/golden/table.md": "generated",
 }
 """Markdown whose sentences and lines are not checked, and why. Runs (bench/results) are generated too."""

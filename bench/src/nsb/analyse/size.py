@@ -48,6 +48,16 @@ class Workload(Frozen):
     """For each GiB of memory and month."""
 
 
+EXAMPLES: dict[str, Workload] = {
+    "crud": Workload(rate=500, queries=3, inserts=0.5, core_price=25, gib_price=3),
+    "gateway": Workload(rate=3000, calls=3, call_ms=50, core_price=25, gib_price=3),
+    "chat": Workload(rate=200, inserts=1, idle=50_000, core_price=25, gib_price=3),
+    "reports": Workload(rate=5, queries=5, query_ms=5, compute_ms=50, core_price=25, gib_price=3),
+    "legacy": Workload(rate=300, queries=2, query_ms=5, blocking_ms=50, core_price=25, gib_price=3),
+}
+"""Five services as many teams have them, which the guide works out and the page offers. Prices are round numbers, for a bill to compare."""
+
+
 class Lack(Frozen):
     """A station of which the workload needs more than the contender was measured with; or an event loop that each blocking call occupies,
     however many loops there are."""

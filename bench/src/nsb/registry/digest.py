@@ -1,4 +1,4 @@
-"""The words of digest.toml, as frozen values: which rows the small table has, and what is told in sentences. Pure."""
+"""The words of digest.toml, as frozen values: which rows the small table has, what is told in sentences, what the guide asks. Pure."""
 
 from __future__ import annotations
 
@@ -54,17 +54,35 @@ class Told(Said):
         return self
 
 
+class Question(Said):
+    """A line of docs/guide.md: what a team can answer, and the figures that say what to choose then."""
+
+    kind: Literal["least", "split", "alike", "memory"]
+    row: str
+    """Of the small table; with `memory` one of `MEMORY`."""
+    among: list[str] = Field(default_factory=list)
+    """These contenders alone; else all of the run."""
+    changes: Said
+    """What would change the answer."""
+
+
+MEMORY = ("in_flight_kib", "connection_kib")
+"""What of a contender's memory in the cost model a question may ask for."""
+
+
 class DigestPlan(Frozen):
     """digest.toml as a whole."""
 
     rows: list[Chosen] = Field(alias="row")
     findings: list[Told] = Field(alias="finding")
+    questions: list[Question] = Field(alias="question", default_factory=list)
 
     @model_validator(mode="after")
     def _rows_exist(self) -> DigestPlan:
         known = [row.id for row in self.rows]
         if len(known) > len(set(known)):
             raise ValueError("a row is there twice")
-        if unknown := [each.row for each in self.findings if each.row not in known]:
+        asked = [each.row for each in self.questions if each.row not in (MEMORY if each.kind == "memory" else known)]
+        if unknown := [*(each.row for each in self.findings if each.row not in known), *asked]:
             raise ValueError(f"no row is named {', '.join(unknown)}")
         return self

@@ -235,11 +235,14 @@ def load_claims(folder: Path, registry: Registry) -> Claims:
 def load_digest(folder: Path, registry: Registry) -> DigestPlan:
     """What the small table and the sentences above it are to show. Raises ConfigurationError with all mistakes of the file."""
     mistakes: list[str] = []
-    data = _read(folder / "digest.toml", {"row", "finding"}, mistakes)
+    data = _read(folder / "digest.toml", {"row", "finding", "question"}, mistakes)
     found = _validated(DigestPlan.model_validate, data, "digest.toml", mistakes)
     for row in found.rows if found is not None else []:
         if row.id not in registry.scenarios and row.id != READY:
             mistakes.append(f"digest.toml: row[{row.id}]: no scenario is named {row.id}")
+    for question in found.questions if found is not None else []:
+        if unknown := [name for name in question.among if name not in registry.contenders]:
+            mistakes.append(f"digest.toml: question[{question.en}]: no contender is named {', '.join(unknown)}")
     if mistakes or found is None:
         raise ConfigurationError(mistakes)
     return found

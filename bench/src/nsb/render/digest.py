@@ -73,12 +73,12 @@ def sentence(found: Finding, language: Language) -> str:
 def _fields(found: Finding, language: Language) -> dict[str, str]:
     row, kind = found.row, found.told.kind
     if kind == "alike":
-        return {"range": _hull(row, found.first, language)}
+        return {"range": hull(row, found.first, language)}
     if kind == "split":
         return {
-            "failing": _names(found.first, language),
-            "failing_range": _hull(row, found.first, language),
-            "others_range": _hull(row, found.second, language),
+            "failing": names(found.first, language),
+            "failing_range": hull(row, found.first, language),
+            "others_range": hull(row, found.second, language),
         }
     leader, *near = found.first
     (worst,) = found.second
@@ -87,21 +87,21 @@ def _fields(found: Finding, language: Language) -> dict[str, str]:
     without = [place for place in near if place.value is None]
     return {
         "best": leader.contender,
-        "value": _with_interval(row, leader, language),
+        "value": with_interval(row, leader, language),
         "tied": "".join(
-            text(f"digest.{key}", language, names=_names(of, language)) for key, of in (("tied", tied), ("without", without)) if of
+            text(f"digest.{key}", language, names=names(of, language)) for key, of in (("tied", tied), ("without", without)) if of
         ),
         "worst": worst.contender,
         "factor": text("digest.times", language, value=number(times.value), bounds=bounds(times)),
     }
 
 
-def _names(places: Sequence[Place], language: Language) -> str:
-    names = [place.contender for place in places]
-    return names[0] if len(names) == 1 else text("digest.and", language, first=", ".join(names[:-1]), last=names[-1])
+def names(places: Sequence[Place], language: Language) -> str:
+    each = [place.contender for place in places]
+    return each[0] if len(each) == 1 else text("digest.and", language, first=", ".join(each[:-1]), last=each[-1])
 
 
-def _with_interval(row: Row, place: Place, language: Language) -> str:
+def with_interval(row: Row, place: Place, language: Language) -> str:
     assert place.value is not None
     assert place.low is not None
     assert place.high is not None
@@ -111,10 +111,10 @@ def _with_interval(row: Row, place: Place, language: Language) -> str:
     return text("digest.interval", language, value=_amount(row, shown, language), low=low, high=high)
 
 
-def _hull(row: Row, places: Sequence[Place], language: Language) -> str:
+def hull(row: Row, places: Sequence[Place], language: Language) -> str:
     """From the least lower to the greatest upper bound; of one contender its own figure. Of latency no finer than whole milliseconds."""
     if len(places) == 1:
-        return _with_interval(row, places[0], language)
+        return with_interval(row, places[0], language)
     low, high = min(place.low or 0.0 for place in places), max(place.high or 0.0 for place in places)
     shown = (f"{max(0, round(low - 0.5)):.0f}", f"{round(high + 0.5):.0f}") if by_clock(row) else (number(low), number(high))
     return _amount(row, shown[0] if shown[0] == shown[1] else text("digest.to", language, low=shown[0], high=shown[1]), language)
@@ -169,7 +169,7 @@ def notes(found: Digest, language: Language, best: str = "digest.legend.best") -
         reasons = [f"{title(row, language)}: {own(row.chosen.fails, language)}" for row in failed]
         lines.append(text("digest.legend.fails", language, reasons="; ".join(reasons)))
     lines += [
-        text("digest.alike", language, title=title(row, language), range=_hull(row, row.places, language))
+        text("digest.alike", language, title=title(row, language), range=hull(row, row.places, language))
         for row in found.rows if row.alike
     ]  # fmt: skip
     return lines

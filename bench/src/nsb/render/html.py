@@ -1,8 +1,8 @@
 """report.html: a run in one file that works offline, in English and Korean, light and dark. Pure.
 
-The words are in messages.py, the shape in page/page.html.j2, the looks in page/style.css, what moves in page/page.js. Both languages
-stand in the page and CSS shows one of them, so that it can be read without scripts too. A Content-Security-Policy names the hashes
-of the page's own scripts: nothing else runs, and nothing is fetched.
+The words are in messages.py, the shape in page/page.html.j2, the looks in page/style.css, what moves in page/page.js, the calculator's
+formulas in page/size.js. Both languages stand in the page and CSS shows one of them, so that it can be read without scripts too. A
+Content-Security-Policy names the hashes of the page's own scripts: nothing else runs, and nothing is fetched.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from nsb.analyse import controls
 from nsb.analyse import dominance as ranking
 from nsb.analyse.controls import Control
 from nsb.analyse.digest import Digest, surprises
+from nsb.analyse.model import CostModel
 from nsb.analyse.table import Table
 from nsb.records.judged import Cell
 from nsb.records.sources import Code
@@ -30,7 +31,7 @@ from nsb.records.starts import Start
 from nsb.registry.claims import Article, Dominance, Judgement, Said, Verdict
 from nsb.render import claims as verdicts
 from nsb.render import controls as control_words
-from nsb.render import html_claims, html_digest, html_strips, html_table, html_words, idle, messages, switches, words
+from nsb.render import html_claims, html_digest, html_size, html_strips, html_table, html_words, idle, messages, switches, words
 from nsb.render.blog import again
 from nsb.render.charts import Chart
 from nsb.render.html_data import data
@@ -53,14 +54,15 @@ def page(
     digest: Digest,
     articles: Mapping[str, Article] | None = None,
     packed: bool = False,
+    model: CostModel | None = None,
 ) -> str:
     """The whole file. `bundle` is the JavaScript that draws charts; `articles` gives them a title where the claims are at hand.
 
-    `packed`: the run's raw summaries are in its archive, so links go there.
+    `packed`: the run's raw summaries are in its archive, so links go there. `model`: what the calculator calculates with.
     """
     later: list[str] = []
     shown = data(table, cells, dominance, charts, packed)
-    script = (FOLDER / "page.js").read_text(encoding="utf-8")
+    script = "".join((FOLDER / name).read_text(encoding="utf-8") for name in ("size.js", "page.js"))
     beside = controls.compare(run, cells)
     return _environment().get_template("page.html.j2").render(
         table=table, run=run, starts=starts, judgement=judgement, dominance=dominance, code=code, articles=articles or {},
@@ -70,6 +72,7 @@ def page(
         result=_result(dominance),
         digest_lines=html_digest.lines(digest), findings=[_marked_up(each) for each in html_digest.findings(digest)],
         digest_notes=html_digest.notes(digest), surprises=surprises(judgement.claims), narrow=_narrow(table.contenders),
+        size_about=html_size.about(model), size_fields=html_size.FIELDS, size_examples=html_size.examples(),
         rows=html_table.rows(table, dominance),
         kinds=_by_kind([chart for chart in charts if chart.article is None]),
         repeated={chart.article: chart for chart in charts if chart.article is not None},
@@ -82,7 +85,7 @@ def page(
         style=Markup((FOLDER / "style.css").read_text(encoding="utf-8")),
         script=Markup(script),
         bundle=zipped(bundle), later=_Later(later),
-        data=lambda: zipped(to_text({**shown, "factors": html_digest.factors(digest), "later": later})),
+        data=lambda: zipped(to_text({**shown, "factors": html_digest.factors(digest), "size": html_size.data(model), "later": later})),
         policy=_policy(script, bundle),
     )  # fmt: skip
 

@@ -44,8 +44,13 @@ def data(table: Table, cells: Sequence[Cell], dominance: Dominance, charts: Sequ
 
 def _words(language: Language) -> dict[str, str]:
     """Messages with their placeholders, which the script fills."""
-    keys = [*SCRIPT_WORDS, *(key for key in MESSAGES if key.startswith(("status.", "limit.", "check.")))]
-    return {key: MESSAGES[key][LANGUAGES.index(language)] for key in keys}
+    return {key: MESSAGES[key][LANGUAGES.index(language)] for key in SCRIPT_WORDS} | _all_of(
+        language, "status.", "limit.", "check.", "size."
+    )
+
+
+def _all_of(language: Language, *prefixes: str) -> dict[str, str]:
+    return {key: said[LANGUAGES.index(language)] for key, said in MESSAGES.items() if key.startswith(prefixes)}
 
 
 # --- charts ------------------------------------------------------------------------------------------------------------

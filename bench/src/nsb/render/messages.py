@@ -634,6 +634,7 @@ MESSAGES: dict[str, tuple[str, str]] = {
         "Factors are those to {name}, with 95 % intervals. Faint: not distinguishable from {name}.",
         "{name}에 대한 배수와 95% 신뢰 구간입니다. 흐린 값은 {name}의 값과 구분되지 않습니다.",
     ),
+    "page.nav.size": ("Calculator", "계산기"),
     "page.nav.claims": ("Claims", "주장"),
     "page.nav.table": ("Table", "표"),
     "page.nav.charts": ("Charts", "차트"),
@@ -836,6 +837,166 @@ MESSAGES: dict[str, tuple[str, str]] = {
         "통과하지 못한 검사만 적었습니다. 검사가 본 값은 cells.jsonl에 있습니다.",
     ),
     **CHARTS,
+    # --- the calculator ---------------------------------------------------------------------------------------------
+    "heading.size": ("What would your workload take?", "내 서비스라면 얼마나 필요할까"),
+    "size.hint": (
+        "Say what one request does and how many there are. The figures follow from the costs that this run measured.",
+        "요청 하나가 하는 일과 요청 수를 입력하세요. 이 실행에서 측정한 비용으로 계산합니다.",
+    ),
+    "size.examples": ("Examples", "예시"),
+    "size.example.crud": ("CRUD API", "CRUD API"),
+    "size.example.gateway": ("API gateway", "API 게이트웨이"),
+    "size.example.chat": ("chat, 50,000 connections", "채팅(연결 50,000개)"),
+    "size.example.reports": ("reports that compute", "계산이 많은 리포트"),
+    "size.example.legacy": ("blocking library", "블로킹 라이브러리"),
+    "size.field.rate": ("Requests per second", "초당 요청 수"),
+    "size.field.wait": ("Waits for", "대기 시간"),
+    "size.field.queries": ("Queries", "조회 쿼리 수"),
+    "size.field.inserts": ("Inserts", "INSERT 수"),
+    "size.field.query-time": ("One statement takes", "쿼리 하나의 시간"),
+    "size.field.calls": ("Calls to others, at once", "외부 동시 호출 수"),
+    "size.field.call-time": ("One call takes", "호출 하나의 시간"),
+    "size.field.compute": ("Computes for", "계산 시간"),
+    "size.field.blocking": ("Blocks its thread for", "스레드를 블로킹하는 시간"),
+    "size.field.idle": ("Idle connections", "유휴 연결 수"),
+    "size.field.utilisation": ("Cores at most busy for", "목표 CPU 사용률"),
+    "size.field.core-price": ("Price of a core, monthly", "코어당 월 요금"),
+    "size.field.gib-price": ("Price of a GiB, monthly", "GiB당 월 요금"),
+    "size.head.cores": ("cores", "코어"),
+    "size.head.memory": ("memory, MiB", "메모리, MiB"),
+    "size.head.in_flight": ("in flight", "동시 처리"),
+    "size.head.threads": ("threads", "스레드"),
+    "size.head.p50": ("p50, ms", "p50, ms"),
+    "size.head.first": ("full first", "먼저 한계에 닿는 자원"),
+    "size.head.price": ("a month", "월 요금"),
+    "size.station.cores": ("cores", "코어"),
+    "size.station.threads": ("threads", "스레드"),
+    "size.station.pool": ("pool", "커넥션 풀"),
+    "size.station.loop": ("loop", "이벤트 루프"),
+    "size.full": ("{station} {rate}/s", "{station} {rate}/s"),
+    "size.not_measured": ("not measured", "측정하지 않음"),
+    "size.lack.loop": (
+        "each blocking call keeps the other requests of its event loop waiting; {needs} loops are needed, {has} follow from its cores",
+        "블로킹 호출 하나가 같은 이벤트 루프의 다른 요청을 모두 기다리게 합니다. "
+        "이벤트 루프가 {needs}개 필요한데 코어 수로는 {has}개입니다",
+    ),
+    "size.lack.threads": ("{needs} threads are needed, it has {has}", "스레드가 {needs}개 필요한데 {has}개뿐입니다"),
+    "size.lack.pool": (
+        "{needs} database connections are needed, its pool has {has}",
+        "DB 커넥션이 {needs}개 필요한데 풀에는 {has}개뿐입니다",
+    ),
+    "size.unknown": ("not measured: {names}", "측정하지 않음: {names}"),
+    "size.unknown.base": ("the cost of a request", "요청 비용"),
+    "size.unknown.query": ("a query", "조회 쿼리"),
+    "size.unknown.insert": ("an insert", "INSERT"),
+    "size.unknown.call": ("an upstream call", "외부 호출"),
+    "size.unknown.compute": ("computing", "계산"),
+    "size.unknown.wait": ("a wait", "대기"),
+    "size.unknown.idle_mib": ("its idle memory", "유휴 메모리"),
+    "size.unknown.in_flight_kib": ("memory per request in flight", "처리 중인 요청당 메모리"),
+    "size.unknown.connection_kib": ("memory per idle connection", "유휴 연결당 메모리"),
+    "size.connections": (
+        "Database connections: {db} ({ms} ms for each statement). Connections to the upstream: {up}.",
+        "DB 커넥션 {db}개(쿼리 하나에 {ms}ms), 외부 호출용 연결 {up}개가 필요합니다.",
+    ),
+    "size.computing": (
+        "Computing: {ms} ms of {whose}, {rounds} rounds of the contract's loop for everybody.",
+        "계산은 {whose} 기준 {ms}ms이며, 모두 같은 루프를 {rounds}번 돕니다.",
+    ),
+    "size.from": (
+        "From {run} ({machine}, {profile}). Stations are at most {share} busy; full first: at how many requests per second what is "
+        "printed here is full.",
+        "{run}({machine}, {profile})에서 잰 비용입니다. 사용률이 {share}를 넘는 자원이 없게 잡았습니다. "
+        "'먼저 한계에 닿는 자원'은 위 구성이 초당 몇 건에서 가득 차는지 나타냅니다.",
+    ),
+    "size.off": (
+        "The sum of the parts is not exact. {row}, predicted from the other rows: {off}. The intervals are wider by that.",
+        "비용을 더한 값은 근사치입니다. 다른 행으로 예측한 {row}의 오차는 {off}이며, 구간을 그만큼 넓혔습니다.",
+    ),
+    "size.elsewhere": (
+        "Memory that this run did not measure is from {runs}.",
+        "이 실행에서 재지 않은 메모리는 {runs}의 값입니다.",
+    ),
+    "size.left_out": (
+        "Left out: the network, the database's and the upstream's own CPU and queues, garbage between collections, kernel memory of "
+        "connections, what more than one core costs beyond one. Calls of a request run at once.",
+        "계산에 넣지 않은 것: 네트워크, DB와 외부 서비스의 CPU와 대기열, GC 전까지 쌓이는 메모리, 연결에 드는 커널 메모리, "
+        "코어를 여러 개 쓸 때 더 드는 비용. 요청 하나의 외부 호출은 동시에 한다고 봅니다.",
+    ),
+    "size.wrong": ("{field}: a number from {least} to {most}.", "{field}: {least}부터 {most}까지의 숫자를 입력하세요."),
+    "size.needs_call_time": ("Say how long one call takes.", "호출 하나의 시간을 입력하세요."),
+    "size.in_terminal": ("The same in a terminal, with this run as RUN:", "터미널에서도 같은 결과를 볼 수 있습니다(RUN은 이 실행)."),
+    "size.link": ("Link to this calculation", "이 계산의 링크"),
+    # --- the published copy -----------------------------------------------------------------------------------------
+    "site.newest": ("The newest standard run: {run}", "최신 standard 실행: {run}"),
+    "site.runs": ("All committed runs", "커밋된 모든 실행"),
+    "site.run": ("run", "실행"),
+    "site.processor": ("processor", "프로세서"),
+    "site.tier": ("tier", "측정 단계"),
+    "site.rounds": ("rounds", "라운드"),
+    "site.contenders": ("contenders", "측정 대상"),
+    "site.note": (
+        "Each page works offline. Beside it lie the records of its run, from which just report makes everything again.",
+        "각 페이지는 오프라인에서도 열립니다. 같은 폴더에 원본 기록이 있고, just report로 모든 결과를 다시 만들 수 있습니다.",
+    ),
+    # --- the guide --------------------------------------------------------------------------------------------------
+    "guide.title": ("Which one for my workload?", "내 서비스에는 무엇을 쓸까"),
+    "guide.head": (
+        "Written by `just report RUN --readme` from the newest standard run; memory is from the runs that are named. "
+        "Brackets are 95 % intervals. *Near*: at most {near} times the least, with the whole interval.",
+        "`just report RUN --readme`가 최신 standard 실행으로 만든 문서이며, 메모리는 이름을 적은 실행의 값입니다. "
+        "괄호 안은 95% 신뢰 구간입니다. *비슷함*: 구간 전체가 가장 적은 쪽의 {near}배 이내.",
+    ),
+    "guide.column.question": ("Ask yourself", "질문"),
+    "guide.column.answer": ("What the figures say", "측정 결과"),
+    "guide.column.cell": ("From", "출처"),
+    "guide.column.changes": ("What would change it", "결론이 달라지는 조건"),
+    "guide.least": ("Least: **{best}**, {value}.", "가장 적음: **{best}** {value}."),
+    "guide.tied": ("Not distinguishable: {names}.", "구분되지 않음: {names}."),
+    "guide.near": ("Near: {names}.", "비슷함: {names}."),
+    "guide.far": ("More: {names}.", "더 많음: {names}."),
+    "guide.split": (
+        "**Not {failing}**: {failing_range}. {others}: {others_range}.",
+        "**{failing} 제외**: {failing_range}. {others}: {others_range}.",
+    ),
+    "guide.alike": ("Any of them: {range}.", "어느 것이든 같음: {range}."),
+    "guide.memory": ("KiB: {names}.", "KiB: {names}."),
+    "guide.outside": (
+        "What no measurement tells: what your team knows, whom you can hire, the libraries that you need, how a service is debugged at "
+        "night. A factor of two in CPU is often cheaper than a second language.",
+        "측정으로 알 수 없는 것: 팀이 아는 언어, 채용, 필요한 라이브러리, 장애 때의 디버깅. "
+        "CPU 비용 두 배가 언어를 하나 더 쓰는 것보다 싼 경우가 많습니다.",
+    ),
+    "guide.examples": ("Five workloads", "다섯 가지 예"),
+    "guide.examples_head": (
+        "Calculated by the [cost model](size.md). Prices are examples: 25 for a core and 3 for a GiB, each month. No run has measured "
+        "these mixtures yet.",
+        "[비용 모델](size.md)(영어)로 계산했습니다. 요금은 예시로, 한 달에 코어당 25, GiB당 3입니다. "
+        "이 조합을 직접 측정한 실행은 아직 없습니다.",
+    ),
+    "guide.example.crud": (
+        "500 requests per second, each with three queries; every second one also inserts a row.",
+        "초당 500건. 요청마다 조회 세 번, 두 번에 한 번은 INSERT도 합니다.",
+    ),
+    "guide.example.gateway": (
+        "3,000 requests per second, each with three calls at once of 50 ms.",
+        "초당 3,000건. 요청마다 50ms 걸리는 호출 세 건을 동시에 합니다.",
+    ),
+    "guide.example.chat": (
+        "50,000 open connections, mostly silent; 200 messages per second, each inserted.",
+        "열린 연결 50,000개는 대부분 조용하고, 초당 메시지 200건을 INSERT합니다.",
+    ),
+    "guide.example.reports": (
+        "5 requests per second, each with five queries of 5 ms and as much computing as takes go 50 ms.",
+        "초당 5건. 요청마다 5ms 쿼리 다섯 번과 go로 50ms 걸리는 계산을 합니다.",
+    ),
+    "guide.example.legacy": (
+        "300 requests per second, each with two queries of 5 ms and a library that blocks its thread for 50 ms.",
+        "초당 300건. 요청마다 5ms 쿼리 두 번과 스레드를 50ms 블로킹하는 라이브러리 호출이 있습니다.",
+    ),
+    "guide.answer": ("The least bill: **{best}**, {price}.", "요금이 가장 적은 쪽: **{best}** {price}."),
+    "guide.answer_near": ("Intervals that overlap with it: {names}.", "구간이 겹치는 쪽: {names}."),
+    "guide.nobody": ("As it was measured, nobody carries it.", "측정한 설정으로는 모두 버티지 못합니다."),
     # --- the digest -------------------------------------------------------------------------------------------------
     "digest.times": ("{value} × that ({bounds})", "{value}배({bounds})"),
     "digest.interval": ("{value} ({low}–{high})", "{value}({low}–{high})"),

@@ -9,18 +9,8 @@ from rich.table import Table as Grid
 
 from nsb.analyse.model import CostModel, Memory, Quantity, Span
 from nsb.analyse.size import Lack, Sized, Workload, thousands_of
+from nsb.render.messages import Language, text
 from nsb.render.words import number
-
-LACKS = {
-    "loop": "each blocking call keeps the other requests of its event loop waiting; {needs} loops are needed, {has} follow from its cores",
-    "threads": "{needs} threads are needed, it has {has}",
-    "pool": "{needs} database connections are needed, its pool has {has}",
-}
-UNKNOWN = {
-    "base": "the cost of a request", "query": "a query", "insert": "an insert", "call": "an upstream call", "compute": "computing",
-    "wait": "a wait", "idle_mib": "its idle memory", "in_flight_kib": "memory per request in flight",
-    "connection_kib": "memory per idle connection",
-}  # fmt: skip
 
 
 def grid(found: Sequence[Sized], load: Workload) -> Grid:
@@ -32,70 +22,72 @@ def grid(found: Sequence[Sized], load: Workload) -> Grid:
         view.add_column(head, justify="right", no_wrap=True)
     for each in sorted(found, key=lambda one: one.cores.value if one.cores else float("inf")):
         price = [_within(each.price)] if priced else []
-        first = "–" if each.full_first is None or each.full_at is None else f"{each.full_first} {_short(each.full_at)}/s"
-        figures = ("–" if value is None else _short(value) for value in (each.in_flight, each.threads))
+        first = "–" if each.full_first is None or each.full_at is None else f"{each.full_first} {short(each.full_at)}/s"
+        figures = ("–" if value is None else short(value) for value in (each.in_flight, each.threads))
         p50 = "–" if each.p50_ms is None else number(each.p50_ms)
         memory = f"{'≤' if each.memory_bound else ''}{_within(each.memory_mib)}"
-        view.add_row(each.contender, _span(each.cores), memory, *figures, p50, first, *price)
+        view.add_row(each.contender, told(each.cores), memory, *figures, p50, first, *price)
     return view
 
 
-def _span(span: Span | None) -> str:
+def told(span: Span | None) -> str:
     if span is None:
         return "not measured"
-    interval = "" if span.low is None or span.high is None else f" ({_short(span.low)}–{_short(span.high)})"
-    return _short(span.value) + interval
+    interval = "" if span.low is None or span.high is None else f" ({short(span.low)}–{short(span.high)})"
+    return short(span.value) + interval
 
 
 def _within(span: Span | None) -> str:
     """With the wider side of its interval as a share, where there is no room for both ends."""
     if span is None or span.low is None or span.high is None or span.value <= 0:
-        return _span(span)
-    return f"{_short(span.value)} ±{max(span.high / span.value - 1, 1 - span.low / span.value):.0%}"
+        return told(span)
+    return f"{short(span.value)} ±{max(span.high / span.value - 1, 1 - span.low / span.value):.0%}"
 
 
-def _short(value: float) -> str:
+def short(value: float) -> str:
     """Three digits; from 10,000 on in thousands."""
     if value >= 9_999.5:
         return f"{value / 1000:,.0f}k" if value < 9.995e6 else f"{value / 1e6:,.0f}M"
     return f"{value:,.0f}" if value >= 99.95 or value == 0 else f"{value:.1f}" if value >= 9.995 else f"{value:.2f}"
 
 
-def notes(model: CostModel, found: Sequence[Sized], load: Workload) -> Iterator[str]:
-    """What fails, what was not measured, how far off the model is, and what it leaves out."""
+def notes(model: CostModel, found: Sequence[Sized], load: Workload, language: Language = "en") -> Iterator[str]:
+    """What fails, what was not measured, how far off the model is, and what it leaves out. page.js says the same."""
     for each in found:
-        if lacks := [_lack(lack) for lack in each.lacks]:
+        if lacks := [lack(one, language) for one in each.lacks]:
             yield f"✗ {each.contender}: {'; '.join(lacks)}."
     for each in found:
         if each.unknown:
-            yield f"{each.contender}: not measured: {', '.join(UNKNOWN[name] for name in each.unknown)}."
+            names = ", ".join(text(f"size.unknown.{name}", language) for name in each.unknown)
+            yield f"{each.contender}: {text('size.unknown', language, names=names)}."
     if found:
         db, up = found[0].db_connections, found[0].upstream_connections
-        yield f"Database connections: {db:,} ({load.query_ms:g} ms for each statement). Connections to the upstream: {up:,}."
+        yield text("size.connections", language, db=f"{db:,}", ms=f"{load.query_ms:g}", up=f"{up:,}")
     thousands = thousands_of(model, load)
     if thousands:
         whose = load.compute_on or model.reference
-        yield f"Computing: {load.compute_ms:g} ms of {whose}, {thousands * 1000:,.0f} rounds of the contract's loop for everybody."
-    yield (
-        f"From {model.run} ({model.machine}, {model.profile}). Stations are at most {load.utilisation:.0%} busy; "
-        "full first: at how many requests per second what is printed here is full."
-    )
-    off = [f"{each.contender} {each.check.off:+.0%}" for each in model.contenders if each.check is not None]
-    if off:
-        row = next(each.check.scenario for each in model.contenders if each.check is not None)
-        yield f"The sum of the parts is not exact. {row}, predicted from the other rows: {', '.join(off)}. The intervals are wider by that."
+        yield text("size.computing", language, ms=f"{load.compute_ms:g}", whose=whose, rounds=f"{thousands * 1000:,.0f}")
+    share = f"{load.utilisation:.0%}"
+    yield text("size.from", language, run=model.run, machine=model.machine, profile=model.profile, share=share)
+    yield from about(model, language)
+
+
+def about(model: CostModel, language: Language = "en") -> Iterator[str]:
+    """What holds for every workload: how far off the model is, where its memory is from, and what it leaves out."""
+    checks = {each.contender: each.check for each in model.contenders if each.check is not None}
+    if checks:
+        row, off = next(iter(checks.values())).scenario, ", ".join(f"{name} {each.off:+.0%}" for name, each in checks.items())
+        yield text("size.off", language, row=row, off=off)
     elsewhere = sorted({each.run for one in model.contenders for each in quantities(one.memory) if each.run != model.run})
     if elsewhere:
-        yield f"Memory that this run did not measure is from {', '.join(elsewhere)}."
-    yield (
-        "Left out: the network, the database's and the upstream's own CPU and queues, garbage between collections, kernel memory of "
-        "connections, what more than one core costs beyond one. Calls of a request run at once."
-    )
+        yield text("size.elsewhere", language, runs=", ".join(elsewhere))
+    yield text("size.left_out", language)
 
 
 def quantities(memory: Memory) -> list[Quantity]:
     return [each for each in (memory.idle_mib, memory.in_flight_kib, memory.connection_kib) if each is not None]
 
 
-def _lack(lack: Lack) -> str:
-    return LACKS[lack.station].format(needs=f"{lack.needs:,}", has=f"{lack.has:,}")
+def lack(of: Lack, language: Language) -> str:
+    """Without a full stop."""
+    return text(f"size.lack.{of.station}", language, needs=f"{of.needs:,}", has=f"{of.has:,}")

@@ -9,7 +9,7 @@ import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from nsb.analyse import articles, controls
 from nsb.analyse import claims as judge
@@ -25,14 +25,18 @@ from nsb.records.sources import Code, read_code
 from nsb.registry.claims import Claims, Judgement
 from nsb.registry.digest import DigestPlan
 from nsb.render import articles as pages_of_articles
+from nsb.render import blog as blogs
 from nsb.render import claims as verdicts
-from nsb.render import csv, markdown, picture
+from nsb.render import csv, guide, markdown, picture
 from nsb.render.controls import sentences
 from nsb.render.markdown import Reproduced
-from nsb.render.messages import LANGUAGES
+from nsb.render.messages import LANGUAGES, Language
 from nsb.render.words import of_runner
 from nsb.session import models
 from nsb.session.runs import read_run
+
+if TYPE_CHECKING:
+    from nsb.render.charts import Chart
 
 CODE = "code.json"
 
@@ -79,19 +83,19 @@ def _articles(folder: Path, run: dict[str, Any], cells: Sequence[Cell], claims: 
 
 def blog(folder: Path, run: dict[str, Any], cells: Sequence[Cell], claims: Claims, wanted: DigestPlan, base: str = "") -> None:
     """blog.en.md, blog.ko.md and the charts. `base`: what stands before each path in them. Raises JournalError."""
-    _drawn(folder, run, cells, claims, wanted, page=False, base=base)
+    _drawn(folder, run, cells, claims, wanted, posts=True, page=False, base=base)
 
 
-def pages(folder: Path, run: dict[str, Any], cells: Sequence[Cell], claims: Claims, wanted: DigestPlan) -> None:
-    """The same and report.html. Raises JournalError."""
-    _drawn(folder, run, cells, claims, wanted, page=True)
+def pages(folder: Path, run: dict[str, Any], cells: Sequence[Cell], claims: Claims, wanted: DigestPlan, alone: bool = False) -> None:
+    """The same and report.html; `alone`: report.html only. Raises JournalError."""
+    _drawn(folder, run, cells, claims, wanted, posts=not alone, page=True)
 
 
-def drawn_apart(folder: Path) -> str | None:
+def drawn_apart(folder: Path, alone: bool = False) -> str | None:
     """`pages` in a process of its own: drawing needs more memory than a harness should hold. None, or why it failed."""
     with tempfile.TemporaryDirectory(prefix="nsb-") as scratch:
         log = Path(scratch) / "draw.log"
-        if run_program("draw", [sys.executable, "-m", "nsb", "draw", str(folder)], log) == 0:
+        if run_program("draw", [sys.executable, "-m", "nsb", "draw", *(["--page-alone"] if alone else []), str(folder)], log) == 0:
             return None
         return " ".join(log.read_text(encoding="utf-8", errors="replace").split()[-60:]) or "no reason was given"
 
@@ -102,10 +106,16 @@ def without_picture(folder: Path) -> int:
 
 
 def _drawn(
-    folder: Path, run: dict[str, Any], cells: Sequence[Cell], claims: Claims, wanted: DigestPlan, page: bool, base: str = ""
+    folder: Path,
+    run: dict[str, Any],
+    cells: Sequence[Cell],
+    claims: Claims,
+    wanted: DigestPlan,
+    posts: bool,
+    page: bool,
+    base: str = "",
 ) -> None:
-    from nsb.render import blog as posts  # drawing takes some seconds to import, which no other verb should wait for
-    from nsb.render import charts, html
+    from nsb.render import charts, html  # drawing takes some seconds to import, which no other verb should wait for
 
     starts, code = read_starts_of(folder), read_code_of(folder)
     table = tables.make(run, cells, starts)
@@ -113,25 +123,33 @@ def _drawn(
     matrix = dominance(run, cells, starts, code)
     found = digest(wanted, table, run, cells, starts, matrix)
     drawn = charts.charts(table, run, cells, starts, articles.repeated(run, cells, claims))
-    (folder / "charts").mkdir(exist_ok=True)
-    for language in LANGUAGES:
-        vectors = {posts.PICTURE: picture.svg(found, language, "light"), **{chart.id: charts.svg(chart, language) for chart in drawn}}
-        for name, vector in vectors.items():
-            shown = of_runner(vector, run)
-            write_whole(folder / "charts" / f"{name}.{language}.svg", shown)
-            pixels, file = charts.png(shown, language), folder / "charts" / f"{name}.{language}.png"
-            if pixels is None:
-                file.unlink(missing_ok=True)
-            else:
-                write_whole(file, pixels)
+    for language in LANGUAGES if posts else ():
+        _chart_files(folder, run, found, drawn, language)
         kind = "png" if charts.has_letters(language) else "svg"  # many platforms show no SVG
-        post = posts.post(language, table, run, judgement, matrix, found, drawn, claims.articles, base, kind)
+        post = blogs.post(language, table, run, judgement, matrix, found, drawn, claims.articles, base, kind)
         write_whole(folder / f"blog.{language}.md", of_runner(post, run))
     if page:
         whole = html.page(
-            table, run, cells, starts, judgement, matrix, code, drawn, charts.bundle(), found, claims.articles, archive.packed(folder)
-        )
+            table, run, cells, starts, judgement, matrix, code, drawn, charts.bundle(), found, claims.articles, archive.packed(folder),
+            models.of_run(folder, models.BENCH),
+        )  # fmt: skip
         write_whole(folder / "report.html", of_runner(whole, run))
+
+
+def _chart_files(folder: Path, run: dict[str, Any], found: Digest, drawn: Sequence[Chart], language: Language) -> None:
+    """charts/*.svg and *.png in one language."""
+    from nsb.render import charts
+
+    (folder / "charts").mkdir(exist_ok=True)
+    vectors = {blogs.PICTURE: picture.svg(found, language, "light"), **{chart.id: charts.svg(chart, language) for chart in drawn}}
+    for name, vector in vectors.items():
+        shown = of_runner(vector, run)
+        write_whole(folder / "charts" / f"{name}.{language}.svg", shown)
+        pixels, file = charts.png(shown, language), folder / "charts" / f"{name}.{language}.png"
+        if pixels is None:
+            file.unlink(missing_ok=True)
+        else:
+            write_whole(file, pixels)
 
 
 @dataclass(frozen=True)
@@ -173,17 +191,21 @@ def digest_of_run(folder: Path, run: dict[str, Any], cells: Sequence[Cell], want
 
 def front_pages(root: Path, newest: Path, claims: Claims, wanted: DigestPlan) -> dict[Path, str]:
     """What a visitor sees first, from the newest standard run and the committed runs before it: the READMEs with their blocks, the
-    pictures, docs/verdicts.md in both languages, and the model that `just size` reads. Path → text. Raises JournalError and Altered."""
+    pictures, docs/verdicts.md and docs/guide.md in both languages, and the model that `just size` reads. Path → text.
+
+    Raises JournalError and Altered."""
     run, cells = read_run(newest)
     found = digest_of_run(newest, run, cells, wanted)
     committed = committed_before(root, newest, claims)
     judgement = judge.judged(run, cells, read_starts_of(newest), read_code_of(newest), claims)
     judged = [(newest.relative_to(root).as_posix(), judgement), *((each.folder, each.judgement) for each in committed)]
-    pages: dict[Path, str] = {root / "bench" / "results" / models.MODEL: models.committed(root, newest).text()}
+    model = models.committed(root, newest)
+    pages: dict[Path, str] = {root / "bench" / "results" / models.MODEL: model.text()}
     for name, language in markdown.READMES.items():
         block = markdown.readme_block(found, run, judged, language)
         pages[root / name] = markdown.with_block((root / name).read_text(encoding="utf-8"), block)
         pages[root / "docs" / markdown.VERDICTS[language]] = markdown.verdicts_page(run, judged, reproduced(committed, claims), language)
+        pages[root / "docs" / guide.PAGES[language]] = guide.page(wanted, found, model, judged[0][0], language)
         for theme in picture.THEMES:
             pages[root / "docs" / picture.name(language, theme)] = picture.svg(found, language, theme)
     return pages

@@ -10,7 +10,8 @@
 
   const data = JSON.parse(await unzipped('data'));
   const all = (selector, under = document) => [...under.querySelectorAll(selector)];
-  const state = { lang: 'en', theme: 'auto', at: '' };
+  const state = { lang: 'en', theme: 'auto', at: '', load: null }; // load: what stands in the calculator, once somebody changed it
+  const loadFields = data.size ? data.size.fields : [];
 
   const words = (key, values = {}) =>
     data.words[state.lang][key].replace(/\{(\w+)\}/g, (whole, name) => (name in values ? values[name] : whole));
@@ -35,9 +36,11 @@
 
   function readAddress() {
     state.at = '';
+    state.load = null;
     for (const part of decodeURIComponent(location.hash.slice(1)).split('&')) {
       const [name, value] = part.split('=');
       if (value === undefined) state.at = name;
+      else if (loadFields.some((field) => field.name === name)) state.load = { ...state.load, [name]: value };
       else if (name === 'lang' && value in data.words) state.lang = value;
       else if (name === 'theme' && ['auto', 'light', 'dark'].includes(value)) state.theme = value;
     }
@@ -45,7 +48,8 @@
 
   function writeAddress() {
     const parts = [state.at, state.lang === 'en' ? '' : `lang=${state.lang}`, state.theme === 'auto' ? '' : `theme=${state.theme}`];
-    const hash = parts.filter(Boolean).join('&');
+    const load = Object.entries(state.load || {}).map(([name, value]) => `${name}=${value}`);
+    const hash = [...parts, ...load].filter(Boolean).join('&');
     // A lone # would end up in the addresses of the charts' gradients.
     history.replaceState(null, '', hash ? `#${hash}` : location.pathname);
   }
@@ -58,6 +62,7 @@
     for (const button of all('[data-theme-to]')) button.setAttribute('aria-pressed', String(button.dataset.themeTo === state.theme));
     for (const option of all('[data-say-en]')) option.textContent = state.lang === 'ko' ? option.dataset.sayKo : option.dataset.sayEn;
     compare();
+    calculate();
     nameAll(document);
     tellSorted();
     filter();
@@ -118,6 +123,91 @@
   function showColumns() {
     const shown = new Set(all('[name=column]:checked').map((box) => box.value));
     for (const cell of all('.digest-table [data-of]')) cell.hidden = !shown.has(cell.dataset.of);
+  }
+
+  // --- the calculator --------------------------------------------------------------------------------------------------
+
+  const form = document.getElementById('load');
+
+  // As render/size.py: three digits; from 10,000 on in thousands.
+  function short(value) {
+    const rounded = (each, digits) => each.toLocaleString('en-US', { minimumFractionDigits: digits, maximumFractionDigits: digits });
+    if (value >= 9999.5) return value < 9.995e6 ? `${rounded(value / 1e3, 0)}k` : `${rounded(value / 1e6, 0)}M`;
+    return rounded(value, value >= 99.95 || value === 0 ? 0 : value >= 9.995 ? 1 : 2);
+  }
+
+  const between = (span) => (span.low === null || span.high === null ? '' : `${short(span.low)}–${short(span.high)}`);
+
+  function spanCell(span, bound = false) {
+    if (!span) return element('td', { class: 'soft' }, words('size.not_measured'));
+    return element('td', {}, (bound ? '≤' : '') + short(span.value), element('span', { class: 'below' }, between(span)));
+  }
+
+  // What somebody wrote: name → text, without what is empty.
+  function inForm() {
+    return Object.fromEntries(loadFields.map(({ name }) => [name, form.elements[name].value]).filter(([, value]) => value !== ''));
+  }
+
+  // The workload in the form, in the units of analyse/size.py; null where something in it is wrong, which is said.
+  function workload() {
+    const wrong = [];
+    const load = { compute_on: null };
+    for (const { name, of, per, empty } of loadFields) {
+      const input = form.elements[name];
+      input.setAttribute('aria-invalid', String(!input.validity.valid));
+      if (!input.validity.valid) wrong.push(words('size.wrong', { field: words(`size.field.${name}`), least: input.min, most: input.max }));
+      load[of] = input.value === '' ? empty : Number(input.value) / per;
+    }
+    if (load.calls > 0 && load.call_ms === 0) wrong.push(words('size.needs_call_time'));
+    document.getElementById('load-wrong').textContent = wrong.join(' ');
+    return wrong.length ? null : load;
+  }
+
+  function calculate() {
+    if (!form) return;
+    for (const { name, first } of loadFields) {
+      const shown = state.load ? state.load[name] || '' : first;
+      if (form.elements[name].value !== shown) form.elements[name].value = shown;
+    }
+    const load = workload();
+    document.getElementById('sized').hidden = load === null;
+    if (!load) return;
+    const found = size.sized(data.size.model, load);
+    const cores = (one) => (one.cores ? one.cores.value : Infinity);
+    document.querySelector('#sized tbody').replaceChildren(...[...found].sort((a, b) => cores(a) - cores(b)).map((one) => {
+      const plain = (text) => element('td', {}, text);
+      const first = one.full_first && words('size.full', { station: words(`size.station.${one.full_first}`), rate: short(one.full_at) });
+      return element('tr', one.lacks.length ? { class: 'fails' } : {},
+        element('th', { scope: 'row' }, one.lacks.length ? `✗ ${one.contender}` : one.contender),
+        spanCell(one.cores), spanCell(one.memory_mib, one.memory_bound),
+        ...[one.in_flight, one.threads].map((value) => plain(value === null ? '–' : short(value))),
+        plain(one.p50_ms === null ? '–' : number(one.p50_ms)), plain(first || '–'),
+        one.price ? spanCell(one.price) : plain('–'));
+    }));
+    const many = (value) => value.toLocaleString('en-US');
+    const lack = (each) => words(`size.lack.${each.station}`, { needs: many(each.needs), has: many(each.has) });
+    const thousands = size.thousandsOf(data.size.model, load);
+    const { run, machine, profile, reference } = data.size.model;
+    const lines = [
+      ...found.filter((one) => one.lacks.length).map((one) => `✗ ${one.contender}: ${one.lacks.map(lack).join('; ')}.`),
+      ...found.filter((one) => one.unknown.length).map((one) => (
+        `${one.contender}: ${words('size.unknown', { names: one.unknown.map((name) => words(`size.unknown.${name}`)).join(', ') })}.`)),
+      words('size.connections', { db: many(found[0].db_connections), ms: load.query_ms, up: many(found[0].upstream_connections) }),
+      thousands ? words('size.computing', { ms: load.compute_ms, whose: reference, rounds: many(Math.round(thousands * 1000)) }) : '',
+      words('size.from', { run, machine, profile, share: `${Math.round(load.utilisation * 100)}%` }),
+    ];
+    document.getElementById('sized-notes').replaceChildren(...lines.filter(Boolean).map((line) => element('li', {}, line)));
+    const given = Object.entries(inForm());
+    document.getElementById('load-link').href = `#${['size', ...given.map(([name, value]) => `${name}=${value}`)].join('&')}`;
+    const unit = Object.fromEntries(loadFields.map((field) => [field.name, field.unit === '/s' ? '' : field.unit]));
+    document.getElementById('load-command').textContent =
+      `./justw size --run RUN ${given.map(([name, value]) => `--${name} ${value}${unit[name]}`).join(' ')}`;
+  }
+
+  function fillIn(values) {
+    state.load = values;
+    writeAddress();
+    calculate();
   }
 
   // --- claims ----------------------------------------------------------------------------------------------------------
@@ -321,12 +411,14 @@
     if (!found) return;
     if (found.matches('a')) {
       event.preventDefault();
-      change({ at: found.getAttribute('href').slice(1) });
+      if (found.id === 'load-link') fillIn(inForm());
+      change({ at: found.getAttribute('href').slice(1).split('&')[0] });
       go(state.at);
     } else if (found.dataset.lang) change({ lang: found.dataset.lang });
     else if (found.dataset.themeTo) change({ theme: found.dataset.themeTo });
     else if (found.dataset.cell) showCell(found.dataset.cell);
     else if (found.dataset.pair) showPair(found.dataset.pair, found.dataset.other);
+    else if (found.dataset.example) fillIn(JSON.parse(found.dataset.example));
     else if (found.matches('.sort')) sortBy(found.closest('tr'));
     else if (found.id === 'close') dialog.close();
     else if (found.id === 'unfold') {
@@ -337,6 +429,9 @@
     }
   });
   document.addEventListener('toggle', (event) => { if (event.target.dataset.later !== undefined) fill(event.target); }, true);
+  document.addEventListener('input', (event) => {
+    if (form && event.target.form === form) fillIn(inForm());
+  });
   document.addEventListener('change', (event) => {
     if (event.target.closest('#filters')) filter();
     if (event.target.id === 'baseline') compare();

@@ -1,0 +1,172 @@
+"""docs/guide.md: which contender for which workload, from the cells of a run and its cost model. Pure.
+
+A line whose figures the run does not have is left out: no answer stands without them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from nsb.analyse.digest import Digest, Factor, Place, Row
+from nsb.analyse.model import CostModel, Quantity
+from nsb.analyse.size import EXAMPLES, Sized, Workload, sized
+from nsb.registry.digest import DigestPlan, Question
+from nsb.render import digest as figures
+from nsb.render import html_size, size
+from nsb.render.messages import LANGUAGES, Language, own, text
+from nsb.render.words import number
+
+PAGES: dict[Language, str] = {"en": "guide.md", "ko": "guide.ko.md"}
+"""In docs/."""
+NEAR = 2.0
+"""Who surely costs at most so many times the least is told as near it."""
+ALIKE = 1.1
+"""Where the greatest upper bound is at most so many times the least lower one, nobody differs in a way that a choice should depend on."""
+
+
+def page(plan: DigestPlan, found: Digest, model: CostModel, folder: str, language: Language) -> str:
+    """The whole page. `folder`: of the run, below the root; `model`: of the committed runs."""
+    table = f"../{folder}/table.md"
+    lines = [line for question in plan.questions if (line := _line(question, found, model, table, language)) is not None]
+    return "\n".join(
+        [
+            f"# {text('guide.title', language)}\n",
+            f"{text('guide.head', language, near=f'{NEAR:g}')}\n",
+            f"| {' | '.join(text(f'guide.column.{name}', language) for name in ('question', 'answer', 'cell', 'changes'))} |",
+            "|---|---|---|---|",
+            *lines,
+            "",
+            f"{text('guide.outside', language)}\n",
+            f"## {text('guide.examples', language)}\n",
+            f"{text('guide.examples_head', language)}\n",
+            *(part for name, load in EXAMPLES.items() for part in _example(name, load, model, language)),
+            *(f"- {line}" for line in size.about(model, language)),
+            "",
+        ]
+    )
+
+
+def _line(question: Question, found: Digest, model: CostModel, table: str, language: Language) -> str | None:
+    if question.kind == "memory":
+        told = _memory(question, model, language)
+    else:
+        row = next((each for each in found.rows if each.chosen.id == question.row), None)
+        told = None if row is None or not row.interval else _row(question, row, table, language)
+    return None if told is None else f"| {own(question, language)} | {told[0]} | {told[1]} | {own(question.changes, language)} |"
+
+
+# --- an answer, and the cell that says so ----------------------------------------------------------------------------------------
+
+
+def _row(question: Question, row: Row, table: str, language: Language) -> tuple[str, str] | None:
+    places = [each for each in row.places if not question.among or each.contender in question.among]
+    link = f"[{row.chosen.id}]({table})"
+    if question.kind == "least":
+        answer = _least(row, places, language)
+        return None if answer is None else (answer, link)
+    known = [each for each in places if each.low is not None and not each.reached]
+    failing, others = [each for each in known if each.fails], [each for each in known if not each.fails]
+    if question.kind == "alike":
+        if len(known) < len(places) or max(each.high or 0.0 for each in known) > ALIKE * min(each.low or 0.0 for each in known):
+            return None
+        return text("guide.alike", language, range=figures.hull(row, known, language)), link
+    if not failing or not others:
+        return None
+    names = {"failing": figures.names(failing, language), "others": figures.names(others, language)}
+    ranges = {"failing_range": figures.hull(row, failing, language), "others_range": figures.hull(row, others, language)}
+    return text("guide.split", language, **names, **ranges), link
+
+
+def _least(row: Row, places: Sequence[Place], language: Language) -> str | None:
+    """Of what is better low: the least, who is not distinguishable from it, who is near, and how much more the others take."""
+    known = [each for each in places if each.value is not None and each.low is not None and not each.reached and not each.bound]
+    if not known or row.better != "less":
+        return None
+    leader = min(known, key=lambda each: each.value or 0.0)
+    beside = {each.contender: each.factors[leader.contender] for each in known if each is not leader and leader.contender in each.factors}
+    if not beside:
+        return None
+    tied = [name for name, factor in beside.items() if factor.tied]
+    near = {name: factor for name, factor in beside.items() if not factor.tied and factor.high <= NEAR}
+    far = {name: factor for name, factor in beside.items() if not factor.tied and factor.high > NEAR}
+    parts = [text("guide.least", language, best=leader.contender, value=figures.with_interval(row, leader, language))]
+    parts += [text("guide.tied", language, names=", ".join(tied))] if tied else []
+    parts += [text("guide.near", language, names=_factors(near))] if near else []
+    parts += [text("guide.far", language, names=_factors(far))] if far else []
+    return " ".join(parts)
+
+
+def _factors(found: dict[str, Factor]) -> str:
+    ordered = sorted(found.items(), key=lambda each: each[1].value)
+    return ", ".join(f"{name} {number(each.value)}× ({figures.bounds(each)})" for name, each in ordered)
+
+
+def _memory(question: Question, model: CostModel, language: Language) -> tuple[str, str] | None:
+    found: dict[str, Quantity] = {}
+    for each in model.contenders:
+        quantity = getattr(each.memory, question.row)
+        if quantity is not None and (not question.among or each.contender in question.among):
+            found[each.contender] = quantity
+    if len(found) < 2:
+        return None
+    ordered = sorted(found.items(), key=lambda each: each[1].value)
+    names = ", ".join(f"{name} {'≤' if q.bound else ''}{number(q.value)} ({number(q.low)}–{number(q.high)})" for name, q in ordered)
+    runs = ", ".join(f"[{run}](../bench/results/{run}/run.json)" for run in dict.fromkeys(q.run for q in found.values()))
+    return text("guide.memory", language, names=names), runs
+
+
+# --- worked examples -------------------------------------------------------------------------------------------------------------
+
+
+def _example(name: str, load: Workload, model: CostModel, language: Language) -> Iterator[str]:
+    found = [each for each in sized(model, load) if each.price is not None]
+    if not found:
+        return
+    yield f"### {text(f'size.example.{name}', language)}\n"
+    yield f"{text(f'guide.example.{name}', language)} {_answer(found, language)}\n"
+    yield f"```sh\n{command(load)}\n```\n"
+    heads = ("cores", "memory", "p50", "first", "price")
+    yield f"| | {' | '.join(text(f'size.head.{each}', language) for each in heads)} |"
+    yield "|---|" + "---:|" * len(heads)
+    for each in sorted(found, key=_price):
+        first = "–" if each.full_first is None else text(
+            "size.full", language, station=text(f"size.station.{each.full_first}", language), rate=size.short(each.full_at or 0.0)
+        )  # fmt: skip
+        cells = (size.told(each.cores), size.told(each.memory_mib), number(each.p50_ms or 0.0), first, size.told(each.price))
+        yield f"| {'✗ ' if each.lacks else ''}{each.contender} | {' | '.join(cells)} |"
+    yield ""
+    lacks = [f"✗ {each.contender}: {'; '.join(size.lack(one, language) for one in each.lacks)}.  " for each in found if each.lacks]
+    if lacks:
+        yield "\n".join(lacks) + "\n"
+
+
+def command(load: Workload) -> str:
+    """What prints the same in a terminal."""
+    given = [
+        (each.name, each.shown(load) + (each.unit if each.unit in ("ms", "%") else "")) for each in html_size.FIELDS if each.shown(load)
+    ]
+    return " ".join(["./justw size", *(f"--{name} {value}" for name, value in given)])
+
+
+def _price(of: Sized) -> float:
+    assert of.price is not None
+    return of.price.value
+
+
+def _answer(found: Sequence[Sized], language: Language) -> str:
+    """The least bill of those that no station fails, and whose interval overlaps with its own."""
+    carrying = sorted((each for each in found if not each.lacks), key=_price)
+    if not carrying:
+        return text("guide.nobody", language)
+    least = carrying[0].price
+    assert least is not None
+    near = [
+        each.contender
+        for each in carrying[1:]
+        if each.price is not None and each.price.low is not None and least.high is not None and each.price.low <= least.high
+    ]
+    told = text("guide.answer", language, best=carrying[0].contender, price=size.told(least))
+    return told if not near else f"{told} {text('guide.answer_near', language, names=', '.join(near))}"
+
+
+assert set(PAGES) == set(LANGUAGES)
