@@ -66,6 +66,11 @@ keep *arguments:
 raw *arguments:
     @bench/nsb raw "$@"
 
+# The page of every committed run and an index, as the Pages workflow publishes them: just site FOLDER
+[group('read')]
+site *arguments:
+    @bench/nsb site "$@"
+
 # What a workload needs of each contender: just size --rate 2000 --wait 300ms --queries 2
 [group('read')]
 size *arguments:

@@ -346,6 +346,16 @@ def keep(
     reading.keep(run, name)
 
 
+@app.command("site", rich_help_panel=READ)
+def site(
+    target: Annotated[Path, typer.Argument(metavar="FOLDER", help="a new folder")] = Path("bench/out/site"),
+) -> None:
+    """The page of every committed run and an index, as they are published."""
+    from nsb.verbs import reading
+
+    reading.site(target)
+
+
 @app.command("raw", rich_help_panel=READ)
 def raw(
     run: Run,
@@ -369,11 +379,11 @@ def blog(
 
 
 @app.command("draw", hidden=True)
-def draw(run: Run) -> None:
+def draw(run: Run, page_alone: Annotated[bool, typer.Option("--page-alone", help="report.html only")] = False) -> None:
     """What `report` and a run's end draw in a process of its own."""
     from nsb.verbs import reading
 
-    reading.draw(run)
+    reading.draw(run, page_alone)
 
 
 @app.command("show", rich_help_panel=READ)

@@ -1,4 +1,4 @@
-"""Verbs that write a run's outputs again: report, blog, draw."""
+"""Verbs that write a run's outputs again: report, blog, draw, site."""
 
 from __future__ import annotations
 
@@ -68,6 +68,14 @@ def keep(run: Path, name: str | None) -> None:
     report(kept, False)
 
 
+def site(target: Path) -> None:
+    """The page of every committed run, with an index, into a new folder. Raises JournalError, Altered and Refused."""
+    from nsb.session.site import publish
+
+    publish(BENCH / "results", target, claims_of(), lambda line: console.print(line, markup=False))
+    console.print(f"{target}/index.html, index.ko.html", markup=False)
+
+
 def raw(run: Path, member: str | None) -> None:
     """One raw summary of a run as its generator wrote it, also from the archive of a kept run."""
     run = found_run(run)
@@ -87,6 +95,6 @@ def blog_data(run: Path, base: str) -> None:
     _tell_without_picture(run)
 
 
-def draw(run: Path) -> None:
-    """What `report` and a run's end draw in a process of its own."""
-    pages(run, *read_run(run), claims_of(), digest_of())
+def draw(run: Path, alone: bool) -> None:
+    """What `report` and a run's end draw in a process of its own; `alone`: report.html only."""
+    pages(run, *read_run(run), claims_of(), digest_of(), alone)
