@@ -1,16 +1,15 @@
 """/books (C9, C10)."""
 
-from fastapi import Request, Response
+from fastapi import HTTPException, Request, Response
 from fastapi.responses import JSONResponse
 
 from service.parameters import BookId, BookName
-from service.problems import Problem
 
 
-async def get_book(request: Request, wanted: BookId) -> Response:
-    row, _ = await request.app.state.database.execute(request, "SELECT id, name FROM books WHERE id = %s", wanted)
+async def get_book(request: Request, id: BookId) -> Response:  # noqa: A002 (the contract's name)
+    row, _ = await request.app.state.database.execute(request, "SELECT id, name FROM books WHERE id = %s", id)
     if row is None:
-        raise Problem(404, f"book {wanted} does not exist")
+        raise HTTPException(404, f"book {id} does not exist")
     return JSONResponse({"id": row[0], "name": row[1]})
 
 

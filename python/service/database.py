@@ -10,13 +10,11 @@ from asyncmy.pool import Pool
 from fastapi import Request
 
 from service.problems import DatabaseAway
-from service.stats import POOL_IN_USE, POOL_WAITING, Counters
+from service.stats import Counters
 from service.waiting import watched
 
-READY_LIMIT_S = 1.5  # C2 allows 2 s
 CONNECT_LIMIT_S = 1  # C38
-STATEMENTS_PER_CONNECTION = 16  # more than there are, so that none is ever prepared twice
-AWAY = (errors.OperationalError, errors.InterfaceError, OSError, TimeoutError)
+AWAY = (errors.OperationalError, errors.InterfaceError, OSError)
 ENDING = {1053, 1927}  # the server shuts down, or has killed the connection
 
 
@@ -32,10 +30,9 @@ class Database:
             charset="utf8mb4",
             autocommit=True,
             connect_timeout=CONNECT_LIMIT_S,
-            stmt_cache_size=STATEMENTS_PER_CONNECTION,  # prepared on the server; 0, the default, sends text
+            stmt_cache_size=16,  # prepared on the server, each once, for there are fewer; 0, the default, sends text
         )
-        # A permit per connection. asyncmy's pool gives a returned connection to whoever asks first;
-        # this serves those who wait in the order they came.
+        # One for each connection: asyncmy's pool gives a returned connection to whoever asks first.
         self._permits = asyncio.Semaphore(size)
         self._acquire_limit_s = acquire_timeout_ms / 1000
         self._counters = counters
@@ -58,7 +55,7 @@ class Database:
         """The first row and the last id of one statement. The client is watched while the request waits for a
         connection, not afterwards: a statement that was sent runs to its end (C40)."""
         connection = await self._acquire(request)
-        self._counters[POOL_IN_USE] += 1
+        self._counters.pool_in_use += 1
         try:
             cursor = connection.cursor()
             await cursor.execute(statement, arguments)
@@ -69,14 +66,14 @@ class Database:
                 raise
             raise DatabaseAway from error
         finally:
-            self._counters[POOL_IN_USE] -= 1
+            self._counters.pool_in_use -= 1
             self._pool.release(connection)
             self._permits.release()
 
     async def ready(self, request: Request) -> None:
         """C2: one statement on a connection of the pool, or DatabaseAway."""
         try:
-            async with asyncio.timeout(READY_LIMIT_S):
+            async with asyncio.timeout(1.5):  # C2 allows 2 s
                 await self.execute(request, "SELECT 1")
         except TimeoutError:
             raise DatabaseAway from None
@@ -84,22 +81,21 @@ class Database:
     async def _acquire(self, request: Request) -> Connection:
         try:
             async with asyncio.timeout(self._acquire_limit_s):
-                if self._permits.locked():
-                    await self._queue(request)
-                else:
-                    await self._permits.acquire()
+                if self._pool.freesize and not self._permits.locked():
+                    return await self._lend()
+                self._counters.pool_waiting += 1
                 try:
-                    return await self._pool.acquire()
-                except BaseException:
-                    self._permits.release()
-                    raise
+                    async with watched(request):
+                        return await self._lend()
+                finally:
+                    self._counters.pool_waiting -= 1
         except AWAY as error:
             raise DatabaseAway from error
 
-    async def _queue(self, request: Request) -> None:
-        self._counters[POOL_WAITING] += 1
+    async def _lend(self) -> Connection:
+        await self._permits.acquire()
         try:
-            async with watched(request):
-                await self._permits.acquire()
-        finally:
-            self._counters[POOL_WAITING] -= 1
+            return await self._pool.acquire()
+        except BaseException:
+            self._permits.release()
+            raise

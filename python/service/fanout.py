@@ -3,11 +3,10 @@
 import asyncio
 
 from aiohttp import ClientError, ClientSession, ClientTimeout, DummyCookieJar, TCPConnector
-from fastapi import Request, Response
+from fastapi import HTTPException, Request, Response
 from fastapi.responses import JSONResponse
 
 from service.parameters import Calls, Mode, Ms
-from service.problems import UpstreamAway
 from service.waiting import watched
 
 IDLE_S = 86400  # longer than any run
@@ -36,16 +35,13 @@ async def fanout(request: Request, calls: Calls, ms: Ms, mode: Mode) -> Response
             else:
                 for _ in range(calls):
                     await _call(session, url)
-    except* UpstreamAway:
-        raise UpstreamAway from None
+    except* (ClientError, OSError):
+        raise HTTPException(502, "the upstream did not answer") from None
     return JSONResponse({"calls": calls, "mode": mode, "completed": calls})
 
 
 async def _call(session: ClientSession, url: str) -> None:
-    try:
-        async with session.get(url, allow_redirects=False) as response:
-            await response.read()  # to its end, so that the connection is kept
-    except (ClientError, OSError, TimeoutError) as error:
-        raise UpstreamAway from error
-    if response.status != 200:
-        raise UpstreamAway
+    async with session.get(url, allow_redirects=False) as response:
+        await response.read()  # to its end, so that the connection is kept
+        if response.status != 200:
+            raise ClientError(f"status {response.status}")

@@ -3,68 +3,77 @@
 import asyncio
 import multiprocessing
 import os
+import signal
 import socket
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from ctypes import Array
+from functools import partial
+from multiprocessing.connection import wait
 from pathlib import Path
-from types import FrameType
 
 import uvicorn
 from fastapi import FastAPI
 
-from service import fanout, settings
+from service import fanout, settings, stats
 from service.database import Database
 from service.routes import application
-from service.settings import Settings
-from service.stats import Stats
-from service.streaming import Streams
-from service.workers import supervise
+from service.streaming import Server
 
-KEEP_ALIVE_S = 75  # C62
-MAX_MESSAGE = 65536  # C24
-GRACE_S = 7  # C41 allows 8 s for everything
 BACKLOG = min(4096, int(Path("/proc/sys/net/core/somaxconn").read_text()))  # C62
-
-
-class Server(uvicorn.Server):
-    """uvicorn's, but after a signal it ends the streams first, and with 0 instead of raising the signal again (C41)."""
-
-    def __init__(self, config: uvicorn.Config, streams: Streams) -> None:
-        super().__init__(config)
-        self.streams = streams
-
-    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        self.should_exit = True
-
-    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        await self.streams.end()
-        await super().shutdown(sockets)
 
 
 def main() -> int:
     try:
         wanted = settings.read(os.environ)
-        listener = _listen(wanted.host, wanted.port)
-    except settings.SettingError as error:
+    except ValueError as error:
         print(error, file=sys.stderr)
         return 2
-    stats = Stats(wanted.workers)
+    try:
+        listener = socket.create_server((wanted.host, wanted.port), backlog=BACKLOG)
+    except (OSError, UnicodeError) as error:  # the second where a name cannot be one of DNS
+        print(f'HOST="{wanted.host}" and PORT="{wanted.port}" cannot be bound: {error}', file=sys.stderr)
+        return 2
+    listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)  # C62: inherited; asyncio's loop would not set it
+    work = partial(serve, wanted, listener, stats.shared(wanted.workers))
     if wanted.workers > 1:
-        return supervise(lambda worker: serve(wanted, listener, stats, worker), wanted.workers, listener)
-    serve(wanted, listener, stats, 0)
+        return supervise(work, wanted.workers, listener)
+    work(0)
     return 0
 
 
-def serve(wanted: Settings, listener: socket.socket, stats: Stats, worker: int) -> None:
+def supervise(work: Callable[[int], None], count: int, listener: socket.socket) -> int:
+    """Runs a process per worker to its end. There is no heartbeat: stopped by SIGSTOP they stay as they are.
+    One that dies by itself ends the whole service, for its part of the pool is gone."""
+    fork = multiprocessing.get_context("fork")
+    workers = [fork.Process(target=work, args=(index,)) for index in range(count)]
+
+    def stop(*_: object) -> None:
+        for worker in workers:
+            worker.terminate()
+
+    for worker in workers:
+        worker.start()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, stop)
+    listener.close()  # else the kernel would go on accepting after the workers have stopped
+    wait([worker.sentinel for worker in workers])
+    stop()
+    for worker in workers:
+        worker.join()
+    return int(any(worker.exitcode not in (0, -signal.SIGTERM) for worker in workers))
+
+
+def serve(wanted: settings.Settings, listener: socket.socket, counters: Array[stats.Counters], worker: int) -> None:
     """Runs one worker to its end."""
-    counters = stats.of(worker)
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         if parent := multiprocessing.parent_process():
             asyncio.get_running_loop().add_reader(parent.sentinel, os._exit, 1)  # no worker outlives a killed parent
-        database = Database(wanted.database, wanted.pool_share(worker), wanted.db_acquire_timeout_ms, counters)
+        share = len(range(worker, wanted.db_pool_size, wanted.workers))  # the first ones get the remainder
+        database = Database(wanted.database_url, share, wanted.db_acquire_timeout_ms, counters[worker])
         opening = asyncio.create_task(database.open())
         async with fanout.client(wanted.upstream_timeout_ms) as upstream:
             app.state.database, app.state.upstream = database, upstream
@@ -72,32 +81,23 @@ def serve(wanted: Settings, listener: socket.socket, stats: Stats, worker: int) 
         opening.cancel()
         await database.close()
 
-    app = application(lifespan, counters)
+    app = application(lifespan, counters[worker])
     config = uvicorn.Config(
         app,
         loop=wanted.loop,
         http="httptools",
         ws="websockets-sansio",
-        ws_max_size=MAX_MESSAGE,
+        ws_max_size=65536,  # C24
         ws_ping_interval=None,
         ws_per_message_deflate=False,
         lifespan="on",
         backlog=BACKLOG,
-        timeout_keep_alive=KEEP_ALIVE_S,
-        timeout_graceful_shutdown=GRACE_S,
+        timeout_keep_alive=75,  # C62
+        timeout_graceful_shutdown=7,  # C41 allows 8 s for everything
         access_log=False,
         log_level="warning",
         proxy_headers=False,
     )
-    streams = Streams()
-    app.state.settings, app.state.server, app.state.stats, app.state.streams = wanted, config, stats, streams
-    Server(config, streams).run(sockets=[listener])
-
-
-def _listen(host: str, port: int) -> socket.socket:
-    try:
-        listener = socket.create_server((host, port), backlog=BACKLOG)
-    except (OSError, UnicodeError) as error:  # the second where a name cannot be one of DNS
-        raise settings.SettingError(f'HOST="{host}" and PORT="{port}" cannot be bound: {error}') from None
-    listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)  # C62: inherited; asyncio's loop would not set it
-    return listener
+    server = Server(config)
+    app.state.settings, app.state.counters, app.state.server = wanted, counters, server
+    server.run(sockets=[listener])

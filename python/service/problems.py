@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from http import HTTPStatus
 
 from fastapi import Request, Response
+from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
@@ -11,40 +12,30 @@ from starlette.requests import ClientDisconnect
 TITLES = {413: "Content Too Large", 422: "Unprocessable Content"}  # before 3.13 Python has older names for these
 
 
-class Problem(Exception):
-    """An error that has an answer: status, detail and headers."""
-
-    def __init__(self, status: int, detail: str, headers: Mapping[str, str] | None = None) -> None:
-        super().__init__(status, detail)
-        self.status, self.detail, self.headers = status, detail, headers
-
-
-class UpstreamAway(Problem):
-    def __init__(self) -> None:
-        super().__init__(502, "the upstream did not answer")
-
-
-class DatabaseAway(Problem):
+class DatabaseAway(HTTPException):
     def __init__(self) -> None:
         super().__init__(503, "the database did not answer")
 
 
 async def answer(_: Request, error: Exception) -> Response:
     """The answer to any error. What is none of ours is 500, and the server writes its cause to stderr (C39)."""
+    status, detail = 500, "internal error"
+    headers: Mapping[str, str] | None = None
     match error:
-        case Problem():
-            return _document(error.status, error.detail, error.headers)
-        case HTTPException(status_code=404):
-            return _document(404, "nothing is here")
-        case HTTPException(status_code=405):
-            methods = (error.headers or {}).get("Allow", "").split(", ")  # a set: in any order
-            return _document(405, "the method is not allowed here", {"Allow": ", ".join(sorted(methods))})
         case ClientDisconnect():
             return Response(status_code=499)  # nobody is there to read it
-    return _document(500, "internal error")
-
-
-def _document(status: int, detail: str, headers: Mapping[str, str] | None = None) -> Response:
+        case RequestValidationError():
+            wrong = error.errors()[0]
+            place, name = wrong["loc"]
+            given = "must be" if place == "path" else "must be given once, as"
+            status, detail = 400, f"{name} {given} {wrong['ctx']['error']}"
+        case HTTPException(status_code=404, detail="Not Found"):  # the router's
+            status, detail = 404, "nothing is here"
+        case HTTPException(status_code=405, headers={"Allow": methods}):  # of a set: in any order
+            status, detail = 405, "the method is not allowed here"
+            headers = {"Allow": ", ".join(sorted(methods.split(", ")))}
+        case HTTPException():
+            status, detail, headers = error.status_code, error.detail, error.headers
     title = TITLES.get(status) or HTTPStatus(status).phrase
     content = {"type": "about:blank", "title": title, "status": status, "detail": detail}
     return JSONResponse(content, status, headers, media_type="application/problem+json")

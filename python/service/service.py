@@ -9,6 +9,7 @@ from fastapi import Request, Response
 from fastapi.responses import JSONResponse
 
 from service.fanout import IDLE_S
+from service.stats import totals
 
 OK = {"status": "ok"}
 
@@ -23,8 +24,8 @@ async def readyz(request: Request) -> Response:
 
 
 async def runtime(request: Request) -> Response:
-    """With the values in effect."""
     state = request.app.state
+    config = state.server.config
     facts = {
         "runtime": platform.python_implementation(),
         "runtime_version": platform.python_version(),
@@ -39,9 +40,9 @@ async def runtime(request: Request) -> Response:
         "pool_size": state.settings.db_pool_size,
         "cancels_on_disconnect": True,
         "settings": {
-            "backlog": state.server.backlog,
-            "keep_alive_s": state.server.timeout_keep_alive,
-            "max_connections": state.server.limit_concurrency,
+            "backlog": config.backlog,
+            "keep_alive_s": config.timeout_keep_alive,
+            "max_connections": config.limit_concurrency,
             "server_threads": None,
             "db_acquire_timeout_ms": state.settings.db_acquire_timeout_ms,
             "db_statements": "prepared",
@@ -57,4 +58,4 @@ async def runtime(request: Request) -> Response:
 
 
 async def stats(request: Request) -> Response:
-    return JSONResponse(request.app.state.stats.totals())
+    return JSONResponse(totals(request.app.state.counters))

@@ -1,31 +1,25 @@
 """Counters over all workers (C4), in memory that they share."""
 
+from ctypes import Array, Structure, c_double, c_int64, sizeof
 from mmap import mmap
-from typing import Any, TypeAlias
-
-REQUESTS, BUSY_SECONDS, IN_FLIGHT, POOL_IN_USE, POOL_WAITING = range(5)
-FIELDS = 5
-
-Counters: TypeAlias = "memoryview[float]"  # generic at run time only from Python 3.14 on
 
 
-class Stats:
-    """One row of doubles per worker, which only that worker writes: no locks. To be created before the workers."""
+class Counters(Structure):
+    """Those of one worker, which alone writes them: no locks."""
 
-    def __init__(self, workers: int) -> None:
-        self._table: Counters = memoryview(mmap(-1, workers * FIELDS * 8)).cast("d")
+    _fields_ = (
+        ("requests_total", c_int64),
+        ("busy_seconds_total", c_double),
+        ("in_flight", c_int64),
+        ("pool_in_use", c_int64),
+        ("pool_waiting", c_int64),
+    )
 
-    def of(self, worker: int) -> Counters:
-        return self._table[worker * FIELDS : (worker + 1) * FIELDS]
 
-    def totals(self) -> dict[str, Any]:
-        def total(field: int) -> float:
-            return sum(self._table[field::FIELDS])
+def shared(workers: int) -> Array[Counters]:
+    """For each worker its own; to be created before they are forked."""
+    return (Counters * workers).from_buffer(mmap(-1, workers * sizeof(Counters)))
 
-        return {
-            "requests_total": int(total(REQUESTS)),
-            "busy_seconds_total": total(BUSY_SECONDS),
-            "in_flight": int(total(IN_FLIGHT)),
-            "pool_in_use": int(total(POOL_IN_USE)),
-            "pool_waiting": int(total(POOL_WAITING)),
-        }
+
+def totals(counters: Array[Counters]) -> dict[str, float]:
+    return {name: sum(getattr(one, name) for one in counters) for name, *_ in Counters._fields_}

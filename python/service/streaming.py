@@ -1,34 +1,42 @@
 """/events, /ws (C14, C15, C24): streams, which last as long as their client wants, or until the service stops (C41)."""
 
 import asyncio
+import itertools
+import socket
 from collections.abc import AsyncIterator
 from contextlib import suppress
+from types import FrameType
 
-from fastapi import Request, Response, WebSocket, WebSocketDisconnect
+import uvicorn
+from fastapi import HTTPException, Request, Response, WebSocket, WebSocketDisconnect
 from fastapi.responses import StreamingResponse
 
 from service.parameters import IntervalMs
-from service.problems import Problem
 
 GOING_AWAY = 1001
 
 
-class Streams:
-    """The streams of one worker: how they hear that it stops."""
+class Server(uvicorn.Server):
+    """uvicorn's, but after a signal it ends the streams first, and with 0 instead of raising the signal again (C41)."""
 
-    def __init__(self) -> None:
+    def __init__(self, config: uvicorn.Config) -> None:
+        super().__init__(config)
         self.stopping = asyncio.Event()
-        self.sockets: set[WebSocket] = set()
+        self.web_sockets: set[WebSocket] = set()
 
-    async def end(self) -> None:
-        """Ends all; uvicorn would wait for the one kind and close the other with a code of its own."""
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        self.should_exit = True
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """uvicorn alone would wait for /events, and close /ws with a code of its own."""
         self.stopping.set()
-        closing = [socket.close(GOING_AWAY) for socket in self.sockets]
+        closing = [web_socket.close(GOING_AWAY) for web_socket in self.web_sockets]
         await asyncio.gather(*closing, return_exceptions=True)  # a client may close at the same moment
+        await super().shutdown(sockets)
 
 
 async def events(request: Request, interval_ms: IntervalMs) -> Response:
-    content = _events(interval_ms / 1000, request.app.state.streams.stopping)
+    content = _events(interval_ms / 1000, request.app.state.server.stopping)
     return StreamingResponse(
         iter(()) if request.method == "HEAD" else content,
         media_type="text/event-stream",
@@ -38,26 +46,25 @@ async def events(request: Request, interval_ms: IntervalMs) -> Response:
 
 async def _events(interval_s: float, stopping: asyncio.Event) -> AsyncIterator[str]:
     """StreamingResponse cancels it when the client has left."""
-    number = 0
-    while not stopping.is_set():
+    for number in itertools.count():
         yield f"data: {number}\n\n"
-        number += 1
         with suppress(TimeoutError):
             async with asyncio.timeout(interval_s):
                 await stopping.wait()
+                return
 
 
 async def no_upgrade() -> Response:
     headers = {"Upgrade": "websocket", "Connection": "Upgrade"}  # RFC 9110 asks for the second beside the first
-    raise Problem(426, "upgrade to a WebSocket", headers)
+    raise HTTPException(426, "upgrade to a WebSocket", headers)
 
 
-async def ws(socket: WebSocket) -> None:
+async def ws(web_socket: WebSocket) -> None:
     """Pongs, limits and the check of UTF-8 are the server's: uvicorn.Config in main.py."""
-    sockets: set[WebSocket] = socket.app.state.streams.sockets
-    await socket.accept()
-    sockets.add(socket)
+    web_sockets: set[WebSocket] = web_socket.app.state.server.web_sockets
+    await web_socket.accept()
+    web_sockets.add(web_socket)
     with suppress(WebSocketDisconnect):  # the client left before it had its answer
-        while (message := await socket.receive())["type"] != "websocket.disconnect":
-            await socket.send({**message, "type": "websocket.send"})
-    sockets.discard(socket)
+        while (message := await web_socket.receive())["type"] != "websocket.disconnect":
+            await web_socket.send({**message, "type": "websocket.send"})
+    web_sockets.discard(web_socket)
