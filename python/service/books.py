@@ -6,10 +6,10 @@ from fastapi.responses import JSONResponse
 from service.parameters import BookId, BookName
 
 
-async def get_book(request: Request, id: BookId) -> Response:  # noqa: A002 (the contract's name)
-    row, _ = await request.app.state.database.execute(request, "SELECT id, name FROM books WHERE id = %s", id)
+async def get_book(request: Request, book_id: BookId) -> Response:
+    row, _ = await request.app.state.database.execute(request, "SELECT id, name FROM books WHERE id = %s", book_id)
     if row is None:
-        raise HTTPException(404, f"book {id} does not exist")
+        raise HTTPException(404, f"book {book_id} does not exist")
     return JSONResponse({"id": row[0], "name": row[1]})
 
 

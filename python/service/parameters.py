@@ -1,11 +1,10 @@
-"""What a request brings: parameters (C22) as FastAPI's annotations, the body of POST /books (C23) as a dependency."""
+"""What a request brings, as dependencies: parameters (C22) and the body of POST /books (C23)."""
 
 import asyncio
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
-from fastapi import Depends, HTTPException, Path, Query, Request
-from pydantic import AfterValidator, BeforeValidator
+from fastapi import Depends, HTTPException, Request
 from pydantic_core import from_json
 
 from service.settings import whole, word
@@ -15,33 +14,24 @@ BODY_LIMIT_S = 20  # C27
 MAX_NAME = 255
 
 
-def _once(read: Callable[[str], int | str]) -> Any:
-    """FastAPI hands over all values of a parameter only as a list. `read` gets the one, or nothing, which is wrong."""
+def _once(name: str, read: Callable[[str], int | str]) -> Any:
+    """A parameter of the query. `read` gets nothing, which is always wrong, unless it is given exactly once."""
 
-    def one(values: list[str]) -> int | str:
-        return read(values[0] if len(values) == 1 else "")
+    async def once(request: Request) -> int | str:
+        values = request.query_params.getlist(name)
+        try:
+            return read(values[0] if len(values) == 1 else "")
+        except ValueError as meaning:
+            raise HTTPException(400, f"{name} must be given once, as {meaning}") from None
 
-    return Annotated[list[str], Query(default_factory=list, validate_default=True), AfterValidator(one)]
+    return Depends(once)
 
 
-if TYPE_CHECKING:  # what a handler gets
-    Ms = int
-    BlockMs = int
-    IntervalMs = int
-    Calls = int
-    Rounds = int
-    Mode = str
-    Offload = str
-else:
-    Ms = _once(whole(0, 60000))
-    BlockMs = _once(whole(0, 1000))
-    IntervalMs = _once(whole(10, 60000))
-    Calls = _once(whole(1, 1000))
-    Rounds = _once(whole(1, 10000000))
-    Mode = _once(word("concurrent|sequential", "concurrent or sequential"))
-    Offload = _once(word("false|true", "false or true"))
-
-BookId = Annotated[int, Path(), BeforeValidator(whole(1, 9007199254740991))]
+async def _book_id(request: Request) -> int:
+    try:
+        return whole(1, 9007199254740991)(request.path_params["id"])
+    except ValueError as meaning:
+        raise HTTPException(400, f"id must be {meaning}") from None
 
 
 async def _book_name(request: Request) -> str:
@@ -69,4 +59,12 @@ async def _book_name(request: Request) -> str:
     raise HTTPException(422, f"name must be a string of 1 to {MAX_NAME} characters")
 
 
+Ms = Annotated[int, _once("ms", whole(0, 60000))]
+BlockMs = Annotated[int, _once("ms", whole(0, 1000))]
+IntervalMs = Annotated[int, _once("interval_ms", whole(10, 60000))]
+Calls = Annotated[int, _once("calls", whole(1, 1000))]
+Rounds = Annotated[int, _once("rounds", whole(1, 10000000))]
+Mode = Annotated[str, _once("mode", word("concurrent|sequential", "concurrent or sequential"))]
+Offload = Annotated[str, _once("offload", word("false|true", "false or true"))]
+BookId = Annotated[int, Depends(_book_id)]
 BookName = Annotated[str, Depends(_book_name)]

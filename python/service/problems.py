@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from http import HTTPStatus
 
 from fastapi import Request, Response
-from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
@@ -24,11 +23,6 @@ async def answer(_: Request, error: Exception) -> Response:
     match error:
         case ClientDisconnect():
             return Response(status_code=499)  # nobody is there to read it
-        case RequestValidationError():
-            wrong = error.errors()[0]
-            place, name = wrong["loc"]
-            given = "must be" if place == "path" else "must be given once, as"
-            status, detail = 400, f"{name} {given} {wrong['ctx']['error']}"
         case HTTPException(status_code=404, detail="Not Found"):  # the router's
             status, detail = 404, "nothing is here"
         case HTTPException(status_code=405, headers={"Allow": methods}):  # of a set: in any order
