@@ -2,6 +2,7 @@
 
 import asyncio
 import itertools
+import signal
 import socket
 from collections.abc import AsyncIterator
 from contextlib import suppress
@@ -26,6 +27,7 @@ class Server(uvicorn.Server):
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         self.should_exit = True
+        signal.alarm(8)  # ends the process where a handler keeps its loop busy
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """uvicorn alone would wait for /events, and close /ws with a code of its own."""
@@ -55,8 +57,8 @@ async def _events(interval_s: float, stopping: asyncio.Event) -> AsyncIterator[s
 
 
 async def no_upgrade() -> Response:
-    headers = {"Upgrade": "websocket", "Connection": "Upgrade"}  # RFC 9110 asks for the second beside the first
-    raise HTTPException(426, "upgrade to a WebSocket", headers)
+    # RFC 9110 asks for Connection beside Upgrade.
+    raise HTTPException(426, "upgrade to a WebSocket", {"Upgrade": "websocket", "Connection": "Upgrade"})
 
 
 async def ws(web_socket: WebSocket) -> None:

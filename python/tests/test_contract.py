@@ -17,10 +17,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import uvicorn
 from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import connect
 
 from service import main, settings
+from service.streaming import Server
 
 FOLDER = Path(__file__).parent.parent
 NOWHERE = {"DATABASE_URL": "mysql://user:secret@127.0.0.1:1/nsb", "UPSTREAM_URL": "http://127.0.0.1:1"}
@@ -235,3 +237,8 @@ def test_a_worker_that_dies_ends_the_service() -> None:
         assert len(children) == 2
         os.kill(int(children[0]), signal.SIGKILL)
         service.ends(1)
+
+
+def test_no_handler_can_prevent_the_end() -> None:
+    Server(uvicorn.Config("service:none")).handle_exit(signal.SIGTERM, None)
+    assert signal.alarm(0) == 8  # and takes it back
