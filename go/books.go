@@ -43,10 +43,11 @@ func (s *service) getBook(_ http.ResponseWriter, r *http.Request) (any, error) {
 }
 
 func (s *service) newBook(w http.ResponseWriter, r *http.Request) (any, error) {
-	made, err := bookIn(w, r)
+	name, err := nameIn(w, r)
 	if err != nil {
 		return nil, err
 	}
+	made := book{Name: name}
 	const text = "INSERT INTO books (name) VALUES (?)"
 	err = s.database.query(r.Context(), text, func(ctx context.Context, statement *sql.Stmt) error {
 		result, err := statement.ExecContext(ctx, made.Name)
@@ -63,29 +64,32 @@ func (s *service) newBook(w http.ResponseWriter, r *http.Request) (any, error) {
 	return nil, nil
 }
 
-// bookIn reads the body and checks it in the order 415, 413, 400, 422 (C30).
-func bookIn(w http.ResponseWriter, r *http.Request) (sent book, err error) {
+// nameIn reads the body and checks it in the order 415, 413, 400, 422 (C30).
+func nameIn(w http.ResponseWriter, r *http.Request) (string, error) {
 	connection := http.NewResponseController(w)
 	connection.SetReadDeadline(time.Now().Add(bodyLimit))
 	mediaType, _, _ := strings.Cut(r.Header.Get("Content-Type"), ";")
 	if !strings.EqualFold(strings.TrimSpace(mediaType), "application/json") {
-		return sent, errMediaType
+		return "", errMediaType
 	}
 	if r.ContentLength > maxBody {
 		w.Header().Set("Connection", "close") // else net/http reads it before it answers
-		return sent, errTooLarge
+		return "", errTooLarge
 	}
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	if _, is := errors.AsType[*http.MaxBytesError](err); is {
-		return sent, errTooLarge
+		return "", errTooLarge
 	}
 	if err != nil || !json.Valid(body) || !utf8.Valid(body) { // it broke off, came too late, or is no JSON
-		return sent, errBadJSON
+		return "", errBadJSON
 	}
 	connection.SetReadDeadline(time.Time{}) // else it would cancel an answer that takes longer
+	var sent struct {                       // and nothing else: unknown keys are ignored, whatever their values
+		Name string `json:"name"`
+	}
 	err = json.Unmarshal(body, &sent)
 	if length := utf8.RuneCountInString(sent.Name); err != nil || length < 1 || length > maxName {
-		return sent, errName
+		return "", errName
 	}
-	return sent, nil
+	return sent.Name, nil
 }
