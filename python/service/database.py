@@ -70,14 +70,6 @@ class Database:
             self._pool.release(connection)
             self._permits.release()
 
-    async def ready(self, request: Request) -> None:
-        """C2: one statement on a connection of the pool, or DatabaseAway."""
-        try:
-            async with asyncio.timeout(1.5):  # C2 allows 2 s
-                await self.execute(request, "SELECT 1")
-        except TimeoutError:
-            raise DatabaseAway from None
-
     async def _acquire(self, request: Request) -> Connection:
         try:
             async with asyncio.timeout(self._acquire_limit_s):

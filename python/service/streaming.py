@@ -9,12 +9,10 @@ from contextlib import suppress
 from types import FrameType
 
 import uvicorn
-from fastapi import HTTPException, Request, Response, WebSocket, WebSocketDisconnect
+from fastapi import HTTPException, Request, Response, WebSocket, WebSocketDisconnect, status
 from fastapi.responses import StreamingResponse
 
 from service.parameters import IntervalMs
-
-GOING_AWAY = 1001
 
 
 class Server(uvicorn.Server):
@@ -32,7 +30,7 @@ class Server(uvicorn.Server):
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """uvicorn alone would wait for /events, and close /ws with a code of its own."""
         self.stopping.set()
-        closing = [web_socket.close(GOING_AWAY) for web_socket in self.web_sockets]
+        closing = [web_socket.close(status.WS_1001_GOING_AWAY) for web_socket in self.web_sockets]
         await asyncio.gather(*closing, return_exceptions=True)  # a client may close at the same moment
         await super().shutdown(sockets)
 
