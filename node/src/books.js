@@ -1,24 +1,22 @@
 // C9, C10: ordinary database work.
+import createError from 'http-errors';
 import { bookId, bookName } from './parameters.js';
-import { notFound } from './problems.js';
 import { leaving } from './waiting.js';
 
 /** C9 */
-export function book(database) {
-  return async (req, res) => {
-    const id = bookId(req.params.id);
-    const [row] = await database.query('SELECT id, name FROM books WHERE id = ?', [id], leaving(res).signal);
-    if (row === undefined) throw notFound(`book ${id} does not exist`);
-    res.json({ id: row.id, name: row.name });
-  };
+export async function getBook(req, res) {
+  const id = bookId(req.params.id);
+  const { database } = req.app.locals;
+  const [row] = await database.query('SELECT id, name FROM books WHERE id = ?', [id], leaving(res).signal);
+  if (row === undefined) throw createError(404, `book ${id} does not exist`);
+  res.json({ id: row.id, name: row.name });
 }
 
 /** C10 */
-export function newBook(database) {
-  return async (req, res) => {
-    const { signal } = leaving(res);
-    const name = await bookName(req);
-    const { insertId: id } = await database.query('INSERT INTO books (name) VALUES (?)', [name], signal);
-    res.status(201).set('Location', `/books/${id}`).json({ id, name });
-  };
+export async function newBook(req, res) {
+  const { signal } = leaving(res);
+  const name = await bookName(req, res);
+  const { database } = req.app.locals;
+  const { insertId: id } = await database.query('INSERT INTO books (name) VALUES (?)', [name], signal);
+  res.status(201).set('Location', `/books/${id}`).json({ id, name });
 }

@@ -1,12 +1,16 @@
 // C12, C13: what holds the event loop.
-import { availableParallelism } from 'node:os';
 import { Piscina } from 'piscina';
 import blockThread from './blocking.js';
-import { oneOf, query, wholeNumber } from './parameters.js';
+import { oneOf, wholeNumber } from './parameters.js';
+
+/** Node's own remedy, worker_threads, in Piscina's default number. Each begins when it is needed first, and stays. */
+export function createThreads() {
+  return new Piscina({ filename: new URL('blocking.js', import.meta.url).href, minThreads: 0, idleTimeout: Infinity });
+}
 
 /** C12 */
 export function compute(req, res) {
-  const rounds = wholeNumber(query(req), 'rounds', 1, 10_000_000);
+  const rounds = wholeNumber(req.query, 'rounds', 1, 10_000_000);
   let x = 2463534242 | 0;
   for (let i = 0; i < rounds; i++) {
     x ^= x << 13;
@@ -16,25 +20,12 @@ export function compute(req, res) {
   res.json({ rounds, result: x >>> 0 });
 }
 
-/** Node's own remedy, worker_threads, in Piscina's default number. Begun at the first use, then kept. */
-export class Offload {
-  description = `piscina, ${Math.ceil(availableParallelism() * 1.5)} threads per worker`;
-  #threads;
-
-  block(ms) {
-    this.#threads ??= new Piscina({ filename: new URL('blocking.js', import.meta.url).href, idleTimeout: Infinity });
-    return this.#threads.run(ms);
-  }
-}
-
 /** C13 */
-export function block(offload) {
-  return async (req, res) => {
-    const parameters = query(req);
-    const ms = wholeNumber(parameters, 'ms', 0, 1000);
-    const offloaded = oneOf(parameters, 'offload', 'false', 'true') === 'true';
-    if (offloaded) await offload.block(ms);
-    else blockThread(ms);
-    res.json({ blocked_ms: ms, offloaded });
-  };
+export async function block(req, res) {
+  const { query } = req;
+  const ms = wholeNumber(query, 'ms', 0, 1000);
+  const offloaded = oneOf(query, 'offload', 'false', 'true') === 'true';
+  if (offloaded) await req.app.locals.threads.run(ms);
+  else blockThread(ms);
+  res.json({ blocked_ms: ms, offloaded });
 }

@@ -1,15 +1,13 @@
 // C11: calls to the upstream.
+import createError from 'http-errors';
 import { Pool } from 'undici';
-import { oneOf, query, wholeNumber } from './parameters.js';
-import { upstreamAway } from './problems.js';
+import { oneOf, wholeNumber } from './parameters.js';
 import { UPSTREAM_IDLE_MS } from './settings.js';
 import { leaving } from './waiting.js';
 
-/** C63: as many connections as there are calls, kept for the length of a run; undici retries nothing by itself. */
+/** C63: undici opens as many connections as there are calls, and retries nothing. */
 export function createUpstream({ upstreamUrl, upstreamTimeoutMs }) {
   return new Pool(upstreamUrl, {
-    connections: null,
-    pipelining: 1,
     keepAliveTimeout: UPSTREAM_IDLE_MS,
     keepAliveMaxTimeout: UPSTREAM_IDLE_MS,
     connectTimeout: upstreamTimeoutMs,
@@ -19,40 +17,35 @@ export function createUpstream({ upstreamUrl, upstreamTimeoutMs }) {
 }
 
 /** C11 */
-export function fanout({ upstreamTimeoutMs }, upstream) {
-  return async (req, res) => {
-    const parameters = query(req);
-    const calls = wholeNumber(parameters, 'calls', 1, 1000);
-    const ms = wholeNumber(parameters, 'ms', 0, 60_000);
-    const mode = oneOf(parameters, 'mode', 'concurrent', 'sequential');
-
-    const rest = leaving(res); // ends what is still under way: the client left, a call failed, or one is too late
-    const call = () => callUpstream(upstream, ms, rest.signal);
-    const limit = setTimeout(() => rest.abort(), upstreamTimeoutMs);
-    try {
-      if (mode === 'concurrent') {
-        await Promise.all(Array.from({ length: calls }, call)); // all begin now, so one clock is right for each
-      } else {
-        for (let i = 0; i < calls; i++) {
-          limit.refresh();
-          await call();
-        }
+export async function fanout(req, res) {
+  const { query } = req;
+  const calls = wholeNumber(query, 'calls', 1, 1000);
+  const ms = wholeNumber(query, 'ms', 0, 60_000);
+  const mode = oneOf(query, 'mode', 'concurrent', 'sequential');
+  const { settings, upstream } = req.app.locals;
+  const rest = leaving(res); // ends what is still under way: the client left, a call failed, or one is too late
+  const limit = setTimeout(() => rest.abort(), settings.upstreamTimeoutMs);
+  const call = () => callUpstream(upstream, ms, rest.signal);
+  try {
+    if (mode === 'concurrent') {
+      await Promise.all(Array.from({ length: calls }, call)); // all begin now, so one clock is right for each
+    } else {
+      for (let i = 0; i < calls; i++) {
+        limit.refresh();
+        await call();
       }
-    } catch (error) {
-      rest.abort();
-      throw upstreamAway(error);
-    } finally {
-      clearTimeout(limit);
     }
-    res.json({ calls, mode, completed: calls });
-  };
+  } catch {
+    rest.abort();
+    throw createError(502, 'the upstream did not answer'); // C37
+  } finally {
+    clearTimeout(limit);
+  }
+  res.json({ calls, mode, completed: calls });
 }
 
 async function callUpstream(upstream, ms, signal) {
   const { statusCode, body } = await upstream.request({ method: 'GET', path: `/delay?ms=${ms}`, signal });
-  if (statusCode !== 200) {
-    body.on('error', () => {}); // ends with the rest
-    throw new Error(`the upstream answered ${statusCode}`);
-  }
   await body.dump();
+  if (statusCode !== 200 || body.errored) throw new Error(`the upstream answered ${statusCode}`);
 }

@@ -1,83 +1,73 @@
 // Wires settings, pool, client, server and signals together; what they do is in the other files.
 import cluster from 'node:cluster';
 import { createServer } from 'node:http';
+import { setTimeout as delay } from 'node:timers/promises';
+import { createThreads } from './compute.js';
 import { Database } from './database.js';
 import { createUpstream } from './fanout.js';
-import { Offload } from './compute.js';
-import { createListener } from './routes.js';
-import { KEEP_ALIVE_MS, SettingsError, poolShare, readSettings, requireAddress } from './settings.js';
+import { createApp } from './routes.js';
+import { KEEP_ALIVE_MS, SettingsError, readSettings } from './settings.js';
 import { Stats } from './stats.js';
 import { Streams, wantsSocket } from './streaming.js';
-import { runPrimary, runWorker } from './workers.js';
+import { WRONG_SETTING, runPrimary, runWorker } from './workers.js';
 
 const STOP_LIMIT_MS = 8_000; // C41
-const HEAD_LIMIT_MS = 10_000; // C27
-const BODY_LIMIT_MS = 20_000;
+const CLOSE_LIMIT_MS = 500; // mysql2 never calls back where a connection is still being opened
 
-async function settingsOrExit() {
-  try {
-    const settings = readSettings(process.env);
-    if (cluster.isPrimary) await requireAddress(settings.host);
-    return settings;
-  } catch (error) {
-    if (!(error instanceof SettingsError)) throw error;
-    console.error(error.message);
-    process.exit(2); // C42
-  }
-}
-
-function serve(settings, run) {
-  // C60: a worker's id counts from 1, and no worker is ever replaced.
-  const share = poolShare(settings, (cluster.worker?.id ?? 1) - 1);
-  const database = new Database(settings, share);
-  const upstream = createUpstream(settings);
+/** What one event loop serves, from its start to the first signal. */
+function createService(settings) {
+  const { host, port, backlog, dbPoolSize, workers } = settings;
+  const index = (cluster.worker?.id ?? 1) - 1; // no worker is ever replaced
+  const database = new Database(settings, Math.ceil((dbPoolSize - index) / workers)); // C60: the remainder to the first
   const stats = new Stats(database);
-  const streams = new Streams(stats);
-  const listener = createListener({ settings, database, upstream, stats, offload: new Offload(), streams });
-  const server = createServer(
-    {
-      keepAliveTimeout: KEEP_ALIVE_MS, // C62
-      keepAliveTimeoutBuffer: 0, // Node adds a second of its own: 75 s are 75 s
-      headersTimeout: HEAD_LIMIT_MS, // C27; counts on a new connection too
-      requestTimeout: BODY_LIMIT_MS, // of head and body together: no answer is cut off by it
-      connectionsCheckingInterval: 1_000,
-      noDelay: true,
-      shouldUpgradeCallback: wantsSocket,
-    },
-    listener,
-  );
-  server.maxRequestsPerSocket = 0;
-  server.on('upgrade', streams.upgrade);
-  server.on('checkExpectation', listener); // an unknown Expect is ignored, not answered by Node's bare 417
-  server.on('error', (error) => {
-    console.error(error.message);
-    process.exit(1);
+  const streams = new Streams();
+  const upstream = createUpstream(settings);
+  const app = createApp({ settings, database, stats, streams, upstream, threads: createThreads() });
+  const listener = (req, res) => {
+    stats.count(req, res); // here it costs half of what a middleware does
+    app(req, res);
+  };
+  const server = createServer({
+    keepAliveTimeout: KEEP_ALIVE_MS, // C62
+    keepAliveTimeoutBuffer: 0, // Node adds a second of its own: 75 s are 75 s
+    headersTimeout: 10_000, // C27; counts on a new connection too
+    requestTimeout: 20_000, // of head and body together: no answer is cut off by it
+    connectionsCheckingInterval: 1_000,
+    shouldUpgradeCallback: wantsSocket,
+  });
+  // Who reads a body says "100 Continue"; any other Expect is ignored, not answered by Node's bare 417.
+  for (const event of ['request', 'checkContinue', 'checkExpectation']) server.on(event, listener);
+  server.on('upgrade', stats.count).on('upgrade', streams.accept);
+  server.on('error', ({ code }) => {
+    if (index > 0) return; // the first worker says it for all
+    console.error(`HOST="${host}" and PORT="${port}" cannot be bound (${code})`);
+    process.exit(WRONG_SETTING);
+  });
+  server.once('close', async () => {
+    await Promise.race([database.close(), delay(CLOSE_LIMIT_MS)]);
+    process.exit(0);
   });
 
+  // A second signal changes nothing: one to the group reaches a worker twice, by itself and by its primary.
   const stop = () => {
     setTimeout(() => process.exit(0), STOP_LIMIT_MS);
-    server.close(async () => {
-      await database.close();
-      process.exit(0);
-    });
+    server.keepAliveTimeout = 1; // close() ends the connections that are idle now, this those that answer later
+    server.close();
     streams.end();
-    // close() ends only the connections that are idle now; those that answer later are ended as they fall idle.
-    setInterval(() => server.closeIdleConnections(), 50);
   };
-  const start = () => {
-    database.open();
-    server.listen({ host: settings.host, port: settings.port, backlog: settings.backlog });
-  };
-  run({ start, stop, stats });
+  process.on('SIGTERM', stop).on('SIGINT', stop);
+
+  const start = () => server.listen({ host, port, backlog }, () => database.open());
+  return { start, stats };
 }
 
-/** WORKERS=1: this process serves, and nobody stands above it. */
-function runAlone({ start, stop }) {
-  process.once('SIGTERM', stop).once('SIGINT', stop);
-  start();
+try {
+  const settings = readSettings(process.env);
+  if (settings.workers === 1) createService(settings).start();
+  else if (cluster.isPrimary) runPrimary(settings.workers, STOP_LIMIT_MS);
+  else runWorker(createService(settings), settings.workers);
+} catch (error) {
+  if (!(error instanceof SettingsError)) throw error;
+  console.error(error.message);
+  process.exit(WRONG_SETTING);
 }
-
-const settings = await settingsOrExit();
-if (settings.workers === 1) serve(settings, runAlone);
-else if (cluster.isPrimary) runPrimary(settings.workers, STOP_LIMIT_MS);
-else serve(settings, runWorker);

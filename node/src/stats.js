@@ -1,5 +1,4 @@
-// C4: counters of this worker, and their sum.
-
+// C4: counters of this worker.
 const SERVICE_PATHS = new Set(['/healthz', '/readyz', '/runtime', '/stats']);
 
 export class Stats {
@@ -12,22 +11,18 @@ export class Stats {
     this.#database = database;
   }
 
-  /** 'close' comes exactly once: after the answer is handed over, or when the client left. */
-  count(req, res) {
-    const queryStart = req.url.indexOf('?');
-    if (SERVICE_PATHS.has(queryStart < 0 ? req.url : req.url.slice(0, queryStart))) return;
-    this.countUntilClosed(res);
-  }
-
-  countUntilClosed(stream) {
+  /** Hears of each request and upgrade. 'close' comes once: after the answer is handed over, or when the client left. */
+  count = ({ url }, answer) => {
+    const queryStart = url.indexOf('?');
+    if (SERVICE_PATHS.has(queryStart < 0 ? url : url.slice(0, queryStart))) return;
     const begun = performance.now();
     this.#inFlight += 1;
-    stream.on('close', () => {
+    answer.on('close', () => {
       this.#inFlight -= 1;
       this.#requests += 1;
       this.#busyMs += performance.now() - begun;
     });
-  }
+  };
 
   own() {
     return {
@@ -41,10 +36,4 @@ export class Stats {
 
   /** Over all workers: one alone is all; where there are several, workers.js sets this to ask them. */
   all = async () => this.own();
-}
-
-export function addCounters([first, ...others]) {
-  const sum = { ...first };
-  for (const counters of others) for (const name of Object.keys(sum)) sum[name] += counters[name];
-  return sum;
 }

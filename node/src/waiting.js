@@ -1,6 +1,8 @@
 // C5–C8: waiting, with and without the database.
 import { setTimeout as delay } from 'node:timers/promises';
-import { milliseconds } from './parameters.js';
+import { wholeNumber } from './parameters.js';
+
+const milliseconds = (req) => wholeNumber(req.query, 'ms', 0, 60_000);
 
 /** C40: aborts when the client leaves before its answer is handed over. */
 export function leaving(res) {
@@ -24,26 +26,19 @@ export async function sleep(req, res) {
 }
 
 /** C7 */
-export function sleepQuery(database) {
-  return async (req, res) => {
-    const ms = milliseconds(req);
-    const { signal } = leaving(res);
-    await delay(ms, undefined, { signal });
-    const [row] = await database.query('SELECT NOW(6)', [], signal);
-    res.json({ slept_ms: ms, now: sixDigits(row['NOW(6)']) });
-  };
-}
-
-/** The binary protocol leaves out a fraction that is nought. */
-function sixDigits(time) {
-  return time.includes('.') ? time : `${time}.000000`;
+export async function sleepQuery(req, res) {
+  const ms = milliseconds(req);
+  const { signal } = leaving(res);
+  await delay(ms, undefined, { signal });
+  const [row] = await req.app.locals.database.query('SELECT NOW(6)', [], signal);
+  const now = row['NOW(6)'];
+  // The binary protocol leaves out a fraction that is nought.
+  res.json({ slept_ms: ms, now: now.includes('.') ? now : `${now}.000000` });
 }
 
 /** C8 */
-export function slowQuery(database) {
-  return async (req, res) => {
-    const ms = milliseconds(req);
-    await database.query('SELECT SLEEP(?)', [ms / 1000], leaving(res).signal);
-    res.json({ queried_ms: ms });
-  };
+export async function slowQuery(req, res) {
+  const ms = milliseconds(req);
+  await req.app.locals.database.query('SELECT SLEEP(?)', [ms / 1000], leaving(res).signal);
+  res.json({ queried_ms: ms });
 }
