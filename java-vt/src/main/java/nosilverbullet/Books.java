@@ -6,88 +6,90 @@ import java.net.URI;
 import java.nio.ByteBuffer;
 import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
+import org.springframework.http.HttpStatus;
+import org.springframework.http.MediaType;
 import org.springframework.http.ResponseEntity;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.PathVariable;
 import org.springframework.web.bind.annotation.PostMapping;
+import org.springframework.web.bind.annotation.RequestMapping;
 import org.springframework.web.bind.annotation.RestController;
 import tools.jackson.core.JacksonException;
 import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
 
 /** C9, C10 */
 @RestController
+@RequestMapping(produces = MediaType.APPLICATION_JSON_VALUE)
 class Books {
     record Book(long id, String name) {}
 
-    static final int LARGEST_BODY = 65_536;
-    private static final String NOT_JSON = "the body must be JSON in UTF-8";
+    static final int MAX_BODY_BYTES = 65_536;
 
     private final Database database;
+    private final JsonMapper json;
 
-    Books(Database database) {
+    Books(Database database, JsonMapper json) {
         this.database = database;
+        this.json = json;
     }
 
     @GetMapping("/books/{id}")
-    Book find(@PathVariable("id") String segment) {
+    Book getBook(@PathVariable("id") String segment) {
         long id = Parameters.id(segment);
-        return database.book(id).orElseThrow(() -> Problem.notFound("book " + id + " does not exist"));
+        return database.book(id).orElseThrow(() -> new Problem(HttpStatus.NOT_FOUND, "book " + id + " does not exist"));
     }
 
     @PostMapping("/books")
-    ResponseEntity<Book> add(HttpServletRequest request) {
-        requireJson(request.getContentType());
-        var name = name(parse(read(request)));
+    ResponseEntity<Book> newBook(HttpServletRequest request) {
+        var name = name(body(request));
         var book = new Book(database.add(name), name);
         return ResponseEntity.created(URI.create("/books/" + book.id())).body(book);
     }
 
-    /** C33: by hand, because Spring refuses parameters that it does not like. */
-    private static void requireJson(String contentType) {
-        if (contentType == null || !contentType.split(";", 2)[0].strip().equalsIgnoreCase("application/json")) {
-            throw Problem.unsupportedMediaType();
+    /** C33, C34. By hand, because Spring refuses media types with parameters that it does not like. */
+    private static byte[] body(HttpServletRequest request) {
+        var type = request.getContentType();
+        if (type == null || !type.split(";", 2)[0].strip().equalsIgnoreCase("application/json")) {
+            throw new Problem(HttpStatus.UNSUPPORTED_MEDIA_TYPE, "the body must be application/json");
         }
-    }
-
-    /** C34 */
-    private static byte[] read(HttpServletRequest request) {
-        if (request.getContentLengthLong() > LARGEST_BODY) {
-            throw Problem.contentTooLarge();
+        if (request.getContentLengthLong() > MAX_BODY_BYTES) {
+            throw tooLarge(); // before it is asked for
         }
         try {
-            var body = request.getInputStream().readNBytes(LARGEST_BODY + 1);
-            if (body.length > LARGEST_BODY) {
-                throw Problem.contentTooLarge();
+            var body = request.getInputStream().readNBytes(MAX_BODY_BYTES + 1);
+            if (body.length <= MAX_BODY_BYTES) {
+                return body;
             }
-            return body;
         } catch (IOException | IllegalStateException broken) { // late, malformed, or the client left
-            throw Problem.badRequest(NOT_JSON);
+            throw notJson();
         }
+        throw tooLarge();
     }
 
-    /** C35: decoded first, because Jackson would accept UTF-16, too. */
-    private static JsonNode parse(byte[] body) {
+    private static Problem tooLarge() {
+        return new Problem(HttpStatus.CONTENT_TOO_LARGE, "the body must not exceed " + MAX_BODY_BYTES + " bytes");
+    }
+
+    /** C35, C36. Decoded first, because Jackson would accept UTF-16, too. */
+    private String name(byte[] body) {
         try {
             var text = StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(body));
-            var json = Json.MAPPER.readTree(text.toString());
-            if (!json.isMissingNode()) {
-                return json;
+            var name =
+                    json.readValue(text.toString(), JsonNode.class).path("name").stringValue("");
+            int length = name.codePointCount(0, name.length());
+            if (length >= 1
+                    && length <= 255
+                    && StandardCharsets.UTF_8.newEncoder().canEncode(name)) {
+                return name;
             }
         } catch (CharacterCodingException | JacksonException malformed) {
-            // is said below
+            throw notJson();
         }
-        throw Problem.badRequest(NOT_JSON);
+        throw new Problem(HttpStatus.UNPROCESSABLE_CONTENT, "name must be a string of 1 to 255 characters");
     }
 
-    /** C36 */
-    private static String name(JsonNode json) {
-        var name = json.path("name").isString() ? json.path("name").stringValue() : "";
-        boolean lonely = name.codePoints()
-                .anyMatch(point -> point >= Character.MIN_SURROGATE && point <= Character.MAX_SURROGATE);
-        int length = name.codePointCount(0, name.length());
-        if (length < 1 || length > 255 || lonely) {
-            throw Problem.unprocessableContent();
-        }
-        return name;
+    private static Problem notJson() {
+        return new Problem(HttpStatus.BAD_REQUEST, "the body must be JSON in UTF-8");
     }
 }

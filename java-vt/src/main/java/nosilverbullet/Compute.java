@@ -1,11 +1,14 @@
 package nosilverbullet;
 
 import jakarta.servlet.http.HttpServletRequest;
+import org.springframework.http.MediaType;
 import org.springframework.web.bind.annotation.GetMapping;
+import org.springframework.web.bind.annotation.RequestMapping;
 import org.springframework.web.bind.annotation.RestController;
 
 /** C12, C13: requests that keep their thread busy. */
 @RestController
+@RequestMapping(produces = MediaType.APPLICATION_JSON_VALUE)
 class Compute {
     record Computed(int rounds, long result) {}
 
@@ -27,8 +30,8 @@ class Compute {
     @GetMapping("/block")
     Blocked block(HttpServletRequest request) throws InterruptedException {
         int ms = Parameters.number(request, "ms", 0, 1000);
-        boolean offload = Parameters.second(request, "offload", "false", "true");
+        var offload = Parameters.word(request, "offload", "false", "true");
         Thread.sleep(ms);
-        return new Blocked(ms, offload);
+        return new Blocked(ms, offload.equals("true"));
     }
 }

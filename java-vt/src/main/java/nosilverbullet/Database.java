@@ -8,12 +8,13 @@ import java.time.format.DateTimeFormatter;
 import java.util.Optional;
 import java.util.function.Supplier;
 import org.springframework.dao.DataAccessException;
+import org.springframework.http.HttpStatus;
 import org.springframework.jdbc.CannotGetJdbcConnectionException;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.jdbc.support.GeneratedKeyHolder;
 import org.springframework.stereotype.Component;
 
-/** The statements, each one execution of a prepared statement in autocommit and nothing else (C61). */
+/** The pool and the statements, each one execution of a prepared statement in autocommit and nothing else (C61). */
 @Component
 class Database {
     private static final DateTimeFormatter NOW = DateTimeFormatter.ofPattern("uuuu-MM-dd HH:mm:ss.SSSSSS");
@@ -26,27 +27,15 @@ class Database {
         this.client = JdbcClient.create(pool);
     }
 
-    /** C60, C61. Hikari opens the connections one by one in the background, with or without a database (C43). */
+    /** C60. Hikari opens the connections one by one in the background, with or without a database (C43). */
     static HikariDataSource pool(Settings settings) {
         var config = new HikariConfig();
-        config.setMaximumPoolSize(settings.poolSize());
-        config.setMinimumIdle(settings.poolSize());
+        config.setDataSource(new Connector(settings.database(), settings.preparedStatements()));
+        config.setMaximumPoolSize(settings.poolSize()); // which is also the least
         config.setConnectionTimeout(settings.acquireTimeoutMs());
         config.setInitializationFailTimeout(-1);
-        config.setIdleTimeout(0);
         config.setMaxLifetime(0);
         config.setKeepaliveTime(0);
-        config.addDataSourceProperty("useServerPrepStmts", "" + settings.preparedStatements());
-        config.addDataSourceProperty("cachePrepStmts", "true");
-        config.addDataSourceProperty("useLocalSessionState", "true");
-        config.addDataSourceProperty("cacheServerConfiguration", "true"); // 150 connections ask once
-        config.addDataSourceProperty("characterEncoding", "UTF-8");
-        // By its collation, because 8.2.0 mistakes others for UTF-8 on a run time without the module jdk.charsets.
-        config.addDataSourceProperty("connectionCollation", "utf8mb4_general_ci");
-        config.addDataSourceProperty("sslMode", "DISABLED");
-        config.addDataSourceProperty("allowPublicKeyRetrieval", "true"); // caching_sha2_password without TLS
-        config.addDataSourceProperty("connectTimeout", "2000");
-        config.setDataSource(new Connector(settings.database(), config.getDataSourceProperties()));
         return new HikariDataSource(config);
     }
 
@@ -57,10 +46,8 @@ class Database {
 
     /** C7 */
     String now() {
-        var now = ask(() -> client.sql("SELECT NOW(6)")
-                .query((row, number) -> row.getObject(1, LocalDateTime.class))
-                .single());
-        return NOW.format(now);
+        return NOW.format(
+                ask(() -> client.sql("SELECT NOW(6)").query(LocalDateTime.class).single()));
     }
 
     /** C8 */
@@ -86,40 +73,30 @@ class Database {
         return key.getKey().longValue();
     }
 
-    /** C4: connections lent. */
-    int inUse() {
-        return pool.getHikariPoolMXBean().getActiveConnections();
+    /** C38 */
+    static Problem away() {
+        return new Problem(HttpStatus.SERVICE_UNAVAILABLE, "the database did not answer");
     }
 
-    /** C4: requests that wait for a connection. */
-    int waiting() {
-        return pool.getHikariPoolMXBean().getThreadsAwaitingConnection();
-    }
-
-    /** C38: tells a database that is away from a statement that is wrong. */
+    /** Tells a database that is away from a statement that is wrong. */
     private <T> T ask(Supplier<T> statement) {
         if (pool.getHikariPoolMXBean().getTotalConnections() == 0) {
-            throw Problem.database(null); // Hikari would let it wait for its whole limit
+            throw away(); // Hikari would let it wait for its whole limit
         }
         try {
             return statement.get();
         } catch (CannotGetJdbcConnectionException none) {
-            throw Problem.database(none);
+            throw away();
         } catch (DataAccessException failure) {
-            if (!isLost(failure)) {
+            // SQLSTATE class 08: the connection broke; 70100: the server killed it, as it does when it stops.
+            if (!(failure.getCause() instanceof SQLException cause)
+                    || !String.valueOf(cause.getSQLState()).matches("08.*|70100")) {
                 throw failure;
             }
-            // Where one connection is lost the others mostly are, and nothing tests them before they are lent: all
-            // are opened anew, so that only what was in flight fails.
+            // Where one connection is lost the others mostly are, and nothing tests them before they are lent: all are
+            // opened anew, so that only what was in flight fails.
             pool.getHikariPoolMXBean().softEvictConnections();
-            throw Problem.database(failure);
+            throw away();
         }
-    }
-
-    /** SQLSTATE class 08: the connection broke; 70100: the server killed it, as it does when it stops. */
-    private static boolean isLost(DataAccessException failure) {
-        return failure.getCause() instanceof SQLException cause
-                && cause.getSQLState() != null
-                && (cause.getSQLState().startsWith("08") || cause.getSQLState().equals("70100"));
     }
 }

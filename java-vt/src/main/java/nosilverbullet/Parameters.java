@@ -1,83 +1,69 @@
 package nosilverbullet;
 
 import jakarta.servlet.http.HttpServletRequest;
-import java.net.URLDecoder;
-import java.nio.charset.StandardCharsets;
 import java.util.List;
-import java.util.regex.Pattern;
+import org.springframework.http.HttpStatus;
 
 /** C22: what a request may ask for. */
 final class Parameters {
-    private static final Pattern WHOLE = Pattern.compile("0|[1-9][0-9]{0,17}");
+    private static final long MAX_ID = 9_007_199_254_740_991L;
 
     private Parameters() {}
-
-    static int number(HttpServletRequest request, String name, int least, int most) {
-        long number = whole(once(request, name));
-        if (number < least || number > most) {
-            throw Problem.badRequest(name + " must be given once, as a whole number from " + least + " to " + most);
-        }
-        return (int) number;
-    }
 
     static int ms(HttpServletRequest request) {
         return number(request, "ms", 0, 60_000);
     }
 
-    /** Whether it is the second of two words. */
-    static boolean second(HttpServletRequest request, String name, String first, String second) {
-        return word(request, name, first, second).equals(second);
+    static int number(HttpServletRequest request, String name, int least, int most) {
+        long number = whole(once(request, name), least, most);
+        if (number < 0) {
+            throw wrong("%s must be given once, as a whole number from %d to %d".formatted(name, least, most));
+        }
+        return (int) number;
     }
 
     /** One of these words. */
     static String word(HttpServletRequest request, String name, String... words) {
         var value = once(request, name);
         if (!List.of(words).contains(value)) {
-            var allowed = String.join(", ", words).replaceFirst(", (\\w+)$", " or $1");
-            throw Problem.badRequest(name + " must be given once, as " + allowed);
+            throw wrong(name + " must be given once, as " + either(words));
         }
         return value;
     }
 
     static long id(String segment) {
-        long id = whole(segment);
-        if (id < 1 || id > 9_007_199_254_740_991L) {
-            throw Problem.badRequest("id must be a whole number from 1 to 9007199254740991");
+        long id = whole(segment, 1, MAX_ID);
+        if (id < 0) {
+            throw wrong("id must be a whole number from 1 to " + MAX_ID);
         }
         return id;
     }
 
-    /** The number, or -1 where the text is none. */
-    static long whole(String text) {
-        return WHOLE.matcher(text).matches() ? Long.parseLong(text) : -1;
-    }
-
-    /**
-     * The value, or "" where it is missing or given twice. Tomcat's own getParameter refuses the request where another
-     * parameter is wrongly encoded, but unknown ones are ignored.
-     */
-    private static String once(HttpServletRequest request, String name) {
-        var query = request.getQueryString();
-        var found = "";
-        boolean again = false;
-        for (var pair : query == null ? new String[0] : query.split("&")) {
-            int end = pair.indexOf('=') < 0 ? pair.length() : pair.indexOf('=');
-            if (decode(pair.substring(0, end)).equals(name)) {
-                if (again) {
-                    return "";
-                }
-                again = true;
-                found = decode(pair.substring(Math.min(end + 1, pair.length())));
-            }
-        }
-        return found;
-    }
-
-    private static String decode(String text) {
+    /** ASCII {@code 0|[1-9][0-9]*} within the bounds, else -1. */
+    static long whole(String text, long least, long most) {
         try {
-            return text.indexOf('%') < 0 ? text : URLDecoder.decode(text, StandardCharsets.UTF_8);
-        } catch (IllegalArgumentException notPercentEncoded) {
-            return text;
+            long number = Long.parseLong(text);
+            return number >= least && number <= most && text.equals(Long.toString(number)) ? number : -1;
+        } catch (NumberFormatException none) {
+            return -1;
+        }
+    }
+
+    static String either(String... words) {
+        return String.join(", ", words).replaceFirst(", ([^,]+)$", " or $1");
+    }
+
+    private static Problem wrong(String detail) {
+        return new Problem(HttpStatus.BAD_REQUEST, detail); // C35
+    }
+
+    /** The value, or "" where it is missing or given twice. */
+    private static String once(HttpServletRequest request, String name) {
+        try {
+            var values = request.getParameterValues(name);
+            return values != null && values.length == 1 ? values[0] : "";
+        } catch (IllegalStateException notPercentEncoded) {
+            return "";
         }
     }
 }

@@ -2,7 +2,10 @@ package nosilverbullet;
 
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springframework.http.HttpHeaders;
+import org.springframework.http.HttpStatus;
 import org.springframework.http.MediaType;
+import org.springframework.http.ProblemDetail;
 import org.springframework.http.ResponseEntity;
 import org.springframework.web.HttpRequestMethodNotSupportedException;
 import org.springframework.web.bind.annotation.ExceptionHandler;
@@ -16,38 +19,36 @@ class Problems {
     private static final Logger LOG = LoggerFactory.getLogger(Problems.class);
 
     @ExceptionHandler
-    ResponseEntity<Problem.Document> ours(Problem problem) {
-        if (problem.document().status() == 500) {
-            LOG.error("internal error", problem.getCause());
-        }
-        return answer(problem);
+    ResponseEntity<ProblemDetail> expected(Problem problem) {
+        return ResponseEntity.status(problem.getStatusCode())
+                .headers(problem.getHeaders())
+                .contentType(MediaType.APPLICATION_PROBLEM_JSON)
+                .body(problem.getBody());
     }
 
     @ExceptionHandler
-    ResponseEntity<Problem.Document> unknownPath(NoHandlerFoundException unknown) {
-        return answer(Problem.notFound("nothing is here"));
+    ResponseEntity<ProblemDetail> unknownPath(NoHandlerFoundException unknown) {
+        return expected(new Problem(HttpStatus.NOT_FOUND, "nothing is here")); // C31
     }
 
     @ExceptionHandler
-    ResponseEntity<Problem.Document> wrongMethod(HttpRequestMethodNotSupportedException wrong) {
+    ResponseEntity<ProblemDetail> wrongMethod(HttpRequestMethodNotSupportedException wrong) {
         // Spring knows that GET brings HEAD along, but does not say it.
         var allow = String.join(", ", wrong.getSupportedMethods()).replace("GET", "GET, HEAD");
-        return answer(Problem.methodNotAllowed(allow));
+        return expected(methodNotAllowed(allow));
     }
 
     @ExceptionHandler
-    ResponseEntity<Problem.Document> surprise(Exception surprise) {
-        if (DisconnectedClientHelper.isClientDisconnectedException(surprise)) {
+    ResponseEntity<ProblemDetail> unexpected(Throwable cause) {
+        if (DisconnectedClientHelper.isClientDisconnectedException(cause)) {
             return null; // nobody is there to be answered
         }
-        return ours(Problem.internal(surprise));
+        LOG.error("internal error", cause);
+        return expected(new Problem(HttpStatus.INTERNAL_SERVER_ERROR, "internal error")); // C39
     }
 
-    private static ResponseEntity<Problem.Document> answer(Problem problem) {
-        var document = problem.document();
-        return ResponseEntity.status(document.status())
-                .headers(problem.headers())
-                .contentType(MediaType.APPLICATION_PROBLEM_JSON)
-                .body(document);
+    static Problem methodNotAllowed(String allow) {
+        return new Problem(HttpStatus.METHOD_NOT_ALLOWED, "the method is not allowed here")
+                .with(HttpHeaders.ALLOW, allow); // C32
     }
 }

@@ -7,14 +7,13 @@ import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletRequestWrapper;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
-import java.util.List;
 import java.util.Set;
 import org.springframework.http.MediaType;
 import org.springframework.http.converter.HttpMessageConverters;
 import org.springframework.stereotype.Component;
-import org.springframework.web.accept.FixedContentNegotiationStrategy;
 import org.springframework.web.servlet.config.annotation.ContentNegotiationConfigurer;
 import org.springframework.web.servlet.config.annotation.WebMvcConfigurer;
+import tools.jackson.databind.json.JsonMapper;
 
 /** What every request passes; the routes themselves stand beside their handlers. */
 @Component
@@ -23,11 +22,14 @@ class Routes extends HttpFilter implements WebMvcConfigurer {
     private static final Set<String> UNCOUNTED = Set.of("/healthz", "/readyz", "/runtime", "/stats", "/pinnings");
 
     private final transient Stats stats;
+    private final transient JsonMapper json;
 
-    Routes(Stats stats) {
+    Routes(Stats stats, JsonMapper json) {
         this.stats = stats;
+        this.json = json;
     }
 
+    /** C4 */
     @Override
     protected void doFilter(HttpServletRequest request, HttpServletResponse response, FilterChain chain)
             throws IOException, ServletException {
@@ -64,12 +66,12 @@ class Routes extends HttpFilter implements WebMvcConfigurer {
 
     @Override
     public void configureMessageConverters(HttpMessageConverters.ServerBuilder converters) {
-        converters.withJsonConverter(new Json());
+        converters.withJsonConverter(new Json(json));
     }
 
     /** There is one representation of everything, and no 406 in the contract. */
     @Override
     public void configureContentNegotiation(ContentNegotiationConfigurer negotiation) {
-        negotiation.strategies(List.of(new FixedContentNegotiationStrategy(MediaType.ALL)));
+        negotiation.ignoreAcceptHeader(true).defaultContentType(MediaType.ALL);
     }
 }

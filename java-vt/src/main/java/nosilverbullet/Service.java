@@ -12,66 +12,40 @@ import org.apache.coyote.AbstractProtocol;
 import org.springframework.boot.SpringBootVersion;
 import org.springframework.boot.tomcat.TomcatWebServer;
 import org.springframework.boot.web.server.servlet.context.ServletWebServerApplicationContext;
+import org.springframework.http.MediaType;
 import org.springframework.web.bind.annotation.GetMapping;
+import org.springframework.web.bind.annotation.RequestMapping;
 import org.springframework.web.bind.annotation.RestController;
+import tools.jackson.databind.node.JsonNodeFactory;
+import tools.jackson.databind.node.ObjectNode;
 
 /** C1 to C4: what the harness asks. */
 @RestController
+@RequestMapping(produces = MediaType.APPLICATION_JSON_VALUE)
 class Service {
     record Status(String status) {}
-
-    record Running(
-            String runtime,
-            String runtimeVersion,
-            String framework,
-            String frameworkVersion,
-            String server,
-            String driver,
-            String driverVersion,
-            String concurrencyModel,
-            String handledBy,
-            int workers,
-            int poolSize,
-            boolean cancelsOnDisconnect,
-            Effective settings) {}
-
-    record Effective(
-            int backlog,
-            int keepAliveS,
-            Integer maxConnections,
-            Integer serverThreads,
-            long dbAcquireTimeoutMs,
-            String dbStatements,
-            int upstreamTimeoutMs,
-            Integer upstreamMaxConnections,
-            int upstreamIdleS,
-            String offload,
-            long heapMaxMib,
-            String gc) {}
-
-    record Counters(long requestsTotal, double busySecondsTotal, long inFlight, int poolInUse, int poolWaiting) {}
 
     private static final Status OK = new Status("ok");
     private static final int READY_WITHIN_MS = 1500; // C2 allows 2000
 
     private final Settings settings;
     private final Stats stats;
-    private final Database database;
     private final HikariDataSource pool;
+    private final Database database;
     private final ExecutorService threads;
     private final ServletWebServerApplicationContext context;
 
     Service(
             Settings settings,
             Stats stats,
-            Database database,
             HikariDataSource pool,
+            Database database,
             ExecutorService threads,
             ServletWebServerApplicationContext context) {
         this.settings = settings;
         this.stats = stats;
-        this.database = database;
         this.pool = pool;
+        this.database = database;
         this.threads = threads;
         this.context = context;
     }
@@ -88,10 +62,8 @@ class Service {
         try {
             answer.get(READY_WITHIN_MS, TimeUnit.MILLISECONDS);
             return OK;
-        } catch (TimeoutException late) {
-            throw Problem.database(late);
-        } catch (ExecutionException failure) {
-            throw failure.getCause() instanceof Problem problem ? problem : Problem.internal(failure.getCause());
+        } catch (TimeoutException | ExecutionException away) {
+            throw Database.away();
         } finally {
             answer.cancel(true);
         }
@@ -99,50 +71,52 @@ class Service {
 
     /** Asked from those it is about, not repeated from the settings. */
     @GetMapping("/runtime")
-    Running runtime() {
-        return new Running(
-                "Java",
-                System.getProperty("java.version"),
-                "Spring Boot (MVC)",
-                SpringBootVersion.getVersion(),
-                ServerInfo.getServerInfo(),
-                "MySQL Connector/J",
-                Driver.class.getPackage().getImplementationVersion(),
-                Thread.currentThread().isVirtual() ? "virtual threads" : "platform threads",
-                Thread.currentThread().getName(),
-                Thread.currentThread().isVirtual()
-                        ? Integer.getInteger("jdk.virtualThreadScheduler.parallelism")
-                        : Runtime.getRuntime().availableProcessors(),
-                pool.getMaximumPoolSize(),
-                false, // servlets are not told (C40)
-                effective());
+    ObjectNode runtime() {
+        var thread = Thread.currentThread();
+        int carriers = Integer.getInteger("jdk.virtualThreadScheduler.parallelism");
+        return JsonNodeFactory.instance
+                .objectNode()
+                .put("runtime", "Java")
+                .put("runtime_version", System.getProperty("java.version"))
+                .put("framework", "Spring Boot (MVC)")
+                .put("framework_version", SpringBootVersion.getVersion())
+                .put("server", ServerInfo.getServerInfo())
+                .put("driver", "MySQL Connector/J")
+                .put("driver_version", Driver.class.getPackage().getImplementationVersion())
+                .put("concurrency_model", thread.isVirtual() ? "virtual threads" : "platform threads")
+                .put("handled_by", thread.getName())
+                .put(
+                        "workers",
+                        thread.isVirtual() ? carriers : Runtime.getRuntime().availableProcessors())
+                .put("pool_size", pool.getMaximumPoolSize())
+                .put("cancels_on_disconnect", false) // servlets are not told (C40)
+                .set("settings", effective(thread.isVirtual()));
     }
 
-    private Effective effective() {
+    private ObjectNode effective(boolean virtual) {
         var server = (TomcatWebServer) context.getWebServer();
         var http = (AbstractProtocol<?>) server.getTomcat().getConnector().getProtocolHandler();
-        var statements = pool.getDataSourceProperties().getProperty("useServerPrepStmts");
-        return new Effective(
-                http.getAcceptCount(),
-                http.getKeepAliveTimeout() / 1000,
-                http.getMaxConnections() < 0 ? null : http.getMaxConnections(),
-                Thread.currentThread().isVirtual() ? null : http.getMaxThreads(),
-                pool.getConnectionTimeout(),
-                Boolean.parseBoolean(statements) ? "prepared" : "text",
-                settings.upstreamTimeoutMs(),
-                null,
-                Fanout.IDLE_S,
-                "none needed",
-                ManagementFactory.getMemoryMXBean().getHeapMemoryUsage().getMax() >> 20,
-                ManagementFactory.getGarbageCollectorMXBeans()
-                        .getFirst()
-                        .getName()
-                        .split(" ")[0]); // "G1 Young …"
+        var collector =
+                ManagementFactory.getGarbageCollectorMXBeans().getFirst().getName(); // "G1 Young Generation"
+        return JsonNodeFactory.instance
+                .objectNode()
+                .put("backlog", http.getAcceptCount())
+                .put("keep_alive_s", http.getKeepAliveTimeout() / 1000)
+                .put("max_connections", http.getMaxConnections() < 0 ? null : http.getMaxConnections())
+                .put("server_threads", virtual ? null : http.getMaxThreads())
+                .put("db_acquire_timeout_ms", pool.getConnectionTimeout())
+                .put("db_statements", settings.preparedStatements() ? "prepared" : "text")
+                .put("upstream_timeout_ms", settings.upstreamTimeoutMs())
+                .putNull("upstream_max_connections")
+                .put("upstream_idle_s", Fanout.IDLE_S)
+                .put("offload", "none needed")
+                .put("heap_max_mib", Runtime.getRuntime().maxMemory() >> 20)
+                .put("gc", collector.split(" ")[0]);
     }
 
     @GetMapping("/stats")
-    Counters stats() {
-        return new Counters(
-                stats.requests(), stats.busySeconds(), stats.inFlight(), database.inUse(), database.waiting());
+    Stats.Counters stats() {
+        var lent = pool.getHikariPoolMXBean();
+        return stats.read(lent.getActiveConnections(), lent.getThreadsAwaitingConnection());
     }
 }

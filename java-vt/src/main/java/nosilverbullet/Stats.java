@@ -6,6 +6,8 @@ import org.springframework.stereotype.Component;
 /** C4: counters, each cheap to add to from many threads. */
 @Component
 class Stats {
+    record Counters(long requestsTotal, double busySecondsTotal, long inFlight, int poolInUse, int poolWaiting) {}
+
     private final LongAdder begun = new LongAdder();
     private final LongAdder ended = new LongAdder();
     private final LongAdder busyNanos = new LongAdder();
@@ -21,16 +23,8 @@ class Stats {
         ended.increment();
     }
 
-    long requests() {
-        return ended.sum();
-    }
-
-    double busySeconds() {
-        return busyNanos.sum() / 1e9;
-    }
-
-    long inFlight() {
-        long before = ended.sum(); // read first: never below zero
-        return begun.sum() - before;
+    Counters read(int poolInUse, int poolWaiting) {
+        long done = ended.sum(); // before begun is read: never below zero in flight
+        return new Counters(done, busyNanos.sum() / 1e9, begun.sum() - done, poolInUse, poolWaiting);
     }
 }

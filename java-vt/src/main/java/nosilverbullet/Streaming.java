@@ -2,72 +2,53 @@ package nosilverbullet;
 
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
-import jakarta.websocket.CloseReason;
-import jakarta.websocket.CloseReason.CloseCodes;
 import jakarta.websocket.DeploymentException;
-import jakarta.websocket.Endpoint;
-import jakarta.websocket.EndpointConfig;
-import jakarta.websocket.Extension;
-import jakarta.websocket.Session;
 import jakarta.websocket.server.ServerContainer;
 import jakarta.websocket.server.ServerEndpointConfig;
-import java.io.ByteArrayOutputStream;
 import java.io.IOException;
-import java.nio.ByteBuffer;
-import java.nio.charset.StandardCharsets;
-import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 import org.springframework.context.event.ContextClosedEvent;
 import org.springframework.context.event.EventListener;
 import org.springframework.http.HttpHeaders;
+import org.springframework.http.HttpStatus;
 import org.springframework.http.MediaType;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.RequestMapping;
 import org.springframework.web.bind.annotation.RestController;
 
-/** C14, C15, C24: connections that last as long as their client wants, or until the service stops. */
+/** C14, C15: connections that last as long as their client wants, or until the service stops. */
 @RestController
 class Streaming {
-    private static final Logger LOG = LoggerFactory.getLogger(Streaming.class);
-    private static final int LARGEST_MESSAGE = 65_536; // bytes (C24)
-    /** Tomcat gives a close 50 ms to be sent, which a socket that has just echoed on a busy machine may need itself. */
-    private static final long CLOSE_LIMIT_MS = 2000;
-
-    private final Stats stats;
-    private final ServerEndpointConfig sockets;
     private final Set<Runnable> ends = ConcurrentHashMap.newKeySet(); // one for each that is open
+    private final ServerEndpointConfig sockets;
     private volatile boolean stopping;
 
     Streaming(Stats stats) {
-        this.stats = stats;
-        this.sockets = ServerEndpointConfig.Builder.create(Socket.class, "/ws")
-                .configurator(new Configurator())
-                .build();
-        sockets.getUserProperties()
-                .put("org.apache.tomcat.websocket.ABNORMAL_SESSION_CLOSE_SEND_TIMEOUT", CLOSE_LIMIT_MS);
+        sockets = Socket.endpoint(() -> new Socket(this, stats));
+    }
+
+    void opened(Runnable end) {
+        ends.add(end);
+        if (stopping) {
+            end.run();
+        }
+    }
+
+    void closed(Runnable end) {
+        ends.remove(end);
     }
 
     /** C41: before Tomcat waits for what is in flight. */
     @EventListener(ContextClosedEvent.class)
-    void stop() throws InterruptedException {
+    void stop() {
         stopping = true;
-        var closing = Executors.newVirtualThreadPerTaskExecutor(); // a client that does not read holds up its own only
-        ends.forEach(closing::execute);
-        closing.shutdown();
-        closing.awaitTermination(CLOSE_LIMIT_MS, TimeUnit.MILLISECONDS);
-    }
-
-    private void opened(Runnable end) {
-        ends.add(end);
-        if (stopping) {
-            end.run();
+        try (var closing = Executors.newVirtualThreadPerTaskExecutor()) { // who does not read holds up only itself
+            ends.forEach(closing::execute);
         }
     }
 
@@ -92,7 +73,7 @@ class Streaming {
                 body.flush();
             } while (!ended.await(intervalMs, TimeUnit.MILLISECONDS));
         } finally {
-            ends.remove(end);
+            closed(end);
         }
     }
 
@@ -100,96 +81,18 @@ class Streaming {
     @RequestMapping("/ws")
     void ws(HttpServletRequest request, HttpServletResponse response) throws IOException, DeploymentException {
         if (!request.getMethod().equals("GET")) {
-            throw Problem.methodNotAllowed("GET"); // Spring's GET would bring HEAD along
+            throw Problems.methodNotAllowed("GET"); // Spring's GET would bring HEAD along
         }
         if (!"websocket".equalsIgnoreCase(request.getHeader(HttpHeaders.UPGRADE))) {
-            throw Problem.upgradeRequired();
+            throw upgradeRequired();
         }
         var container = (ServerContainer) request.getServletContext().getAttribute(ServerContainer.class.getName());
         container.upgradeHttpToWebSocket(request, response, sockets, Map.of());
     }
 
-    /** A socket of its own for each upgrade, and nothing negotiated. */
-    private final class Configurator extends ServerEndpointConfig.Configurator {
-        @Override
-        public <T> T getEndpointInstance(Class<T> type) {
-            return type.cast(new Socket());
-        }
-
-        @Override
-        public List<Extension> getNegotiatedExtensions(List<Extension> installed, List<Extension> requested) {
-            return List.of();
-        }
-    }
-
-    /**
-     * Takes messages in parts and puts them together itself: to get them whole, Tomcat would keep buffers of the
-     * largest one, 192 KiB for each socket, idle ones too.
-     */
-    private final class Socket extends Endpoint {
-        private interface Echo {
-            void send(byte[] message) throws IOException;
-        }
-
-        private final long begun = System.nanoTime();
-        private final Runnable end = () -> close(CloseCodes.GOING_AWAY);
-        private Session session;
-        private ByteArrayOutputStream message = new ByteArrayOutputStream();
-
-        @Override
-        public void onOpen(Session session, EndpointConfig config) {
-            this.session = session;
-            var client = session.getBasicRemote();
-            session.addMessageHandler(
-                    String.class,
-                    (part, last) -> received(
-                            part.getBytes(StandardCharsets.UTF_8),
-                            last,
-                            whole -> client.sendText(new String(whole, StandardCharsets.UTF_8))));
-            session.addMessageHandler(
-                    byte[].class,
-                    (part, last) -> received(part, last, whole -> client.sendBinary(ByteBuffer.wrap(whole))));
-            opened(end);
-        }
-
-        private void received(byte[] part, boolean last, Echo echo) {
-            if (!session.isOpen()) {
-                return; // a message that is too long goes on until its client has read the close
-            }
-            message.writeBytes(part);
-            if (message.size() > LARGEST_MESSAGE) {
-                close(CloseCodes.TOO_BIG);
-            } else if (last) {
-                var whole = message.toByteArray();
-                message = new ByteArrayOutputStream(); // not reset: an idle socket keeps no large buffer
-                try {
-                    echo.send(whole);
-                } catch (IOException | IllegalStateException gone) {
-                    // Tomcat has closed the session, or is about to
-                }
-            }
-        }
-
-        private void close(CloseCodes code) {
-            try {
-                session.close(new CloseReason(code, ""));
-            } catch (IOException gone) {
-                // which is what was wanted
-            }
-        }
-
-        @Override
-        public void onClose(Session session, CloseReason reason) {
-            ends.remove(end);
-            stats.end(begun); // Routes has left it to the socket
-        }
-
-        /** Clients that left come here, too. */
-        @Override
-        public void onError(Session session, Throwable failure) {
-            if (!(failure instanceof IOException)) {
-                LOG.error("internal error", failure);
-            }
-        }
+    private static Problem upgradeRequired() {
+        return new Problem(HttpStatus.UPGRADE_REQUIRED, "upgrade to a WebSocket")
+                .with(HttpHeaders.UPGRADE, "websocket")
+                .with(HttpHeaders.CONNECTION, "Upgrade"); // RFC 9110 asks for it beside Upgrade
     }
 }

@@ -202,6 +202,15 @@ class ServiceTest {
     }
 
     @Test
+    void aMistakeOfOursIsAnInternalError() { // C39
+        var mistake = new IllegalStateException("a mistake of ours");
+        mistake.setStackTrace(new StackTraceElement[0]); // which would be told
+        var answer = new Problems().unexpected(mistake);
+        assertEquals(500, answer.getStatusCode().value());
+        assertEquals("internal error", answer.getBody().getDetail());
+    }
+
+    @Test
     void theJdkTellsWhoWasPinned() throws Exception { // C17
         try (var service = start(Map.of())) {
             var before = get(service, "/pinnings").body();
