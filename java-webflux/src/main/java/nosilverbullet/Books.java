@@ -8,23 +8,27 @@ import org.springframework.core.io.buffer.DataBuffer;
 import org.springframework.core.io.buffer.DataBufferLimitException;
 import org.springframework.core.io.buffer.DataBufferUtils;
 import org.springframework.http.HttpHeaders;
+import org.springframework.http.HttpStatus;
+import org.springframework.http.MediaType;
 import org.springframework.http.ResponseEntity;
 import org.springframework.http.server.reactive.ServerHttpRequest;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.PathVariable;
 import org.springframework.web.bind.annotation.PostMapping;
+import org.springframework.web.bind.annotation.RequestMapping;
 import org.springframework.web.bind.annotation.RestController;
 import reactor.core.publisher.Mono;
 import tools.jackson.core.JacksonException;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
+/** C9, C10 */
 @RestController
+@RequestMapping(produces = MediaType.APPLICATION_JSON_VALUE)
 class Books {
+    record Book(long id, String name) {}
 
-    static final int MAX_BODY_BYTES = 65_536; // C23
-
-    private static final int MAX_NAME_CODE_POINTS = 255;
+    static final int MAX_BODY_BYTES = 65_536;
 
     private final Statements database;
     private final JsonMapper json;
@@ -34,76 +38,63 @@ class Books {
         this.json = json;
     }
 
-    record Book(long id, String name) {}
-
-    /** C9. */
     @GetMapping("/books/{id}")
-    Mono<Book> get(@PathVariable("id") String text) {
-        var id = Parameters.id(text);
-        return database.book(id).switchIfEmpty(Mono.error(() -> Problem.notFound("book " + id + " does not exist")));
+    Mono<Book> getBook(@PathVariable("id") String segment) {
+        long id = Parameters.id(segment);
+        return database.book(id)
+                .switchIfEmpty(Mono.error(() -> new Problem(HttpStatus.NOT_FOUND, "book " + id + " does not exist")));
     }
 
-    /** C10. */
     @PostMapping("/books")
-    Mono<ResponseEntity<Book>> add(ServerHttpRequest request) {
+    Mono<ResponseEntity<Book>> newBook(ServerHttpRequest request) {
         return body(request)
                 .map(this::name)
-                .flatMap(name -> database.insert(name).map(id -> new Book(id, name)))
+                .flatMap(name -> database.add(name).map(id -> new Book(id, name)))
                 .map(book -> ResponseEntity.created(URI.create("/books/" + book.id()))
                         .body(book));
     }
 
-    /** C23: by hand, because Spring's own reading knows other limits and orders its refusals differently. */
-    private static Mono<ByteBuffer> body(ServerHttpRequest request) {
-        if (!isJson(request.getHeaders().getFirst(HttpHeaders.CONTENT_TYPE))) {
-            throw Problem.notJson();
+    /** C33, C34. By hand, because Spring refuses media types with parameters that it does not like. */
+    private static Mono<byte[]> body(ServerHttpRequest request) {
+        var type = request.getHeaders().getFirst(HttpHeaders.CONTENT_TYPE);
+        if (type == null || !type.split(";", 2)[0].strip().equalsIgnoreCase("application/json")) {
+            throw new Problem(HttpStatus.UNSUPPORTED_MEDIA_TYPE, "the body must be application/json");
         }
         if (request.getHeaders().getContentLength() > MAX_BODY_BYTES) {
-            throw Problem.tooLarge(); // before a byte of it is asked for
+            throw tooLarge(); // before it is asked for
         }
         return DataBufferUtils.join(request.getBody(), MAX_BODY_BYTES)
-                .onErrorMap(DataBufferLimitException.class, cause -> Problem.tooLarge())
-                .map(Books::copied)
-                .defaultIfEmpty(ByteBuffer.allocate(0));
+                .onErrorMap(DataBufferLimitException.class, cause -> tooLarge())
+                .map(Books::bytes)
+                .defaultIfEmpty(new byte[0]);
     }
 
-    private static boolean isJson(String contentType) {
-        return contentType != null && contentType.split(";", 2)[0].strip().equalsIgnoreCase("application/json");
-    }
-
-    private static ByteBuffer copied(DataBuffer buffer) {
+    private static byte[] bytes(DataBuffer buffer) {
         var bytes = new byte[buffer.readableByteCount()];
         buffer.read(bytes);
         DataBufferUtils.release(buffer);
-        return ByteBuffer.wrap(bytes);
+        return bytes;
     }
 
-    private String name(ByteBuffer body) {
-        var name = parsed(body).path("name");
-        if (!name.isString() || !isName(name.stringValue())) {
-            throw Problem.wrongName();
-        }
-        return name.stringValue();
+    private static Problem tooLarge() {
+        return new Problem(HttpStatus.CONTENT_TOO_LARGE, "the body must not exceed " + MAX_BODY_BYTES + " bytes");
     }
 
-    private JsonNode parsed(ByteBuffer body) {
+    /** C35, C36. Decoded first, because Jackson would accept UTF-16, too. */
+    private String name(byte[] body) {
         try {
-            // Decoded strictly first: given bytes, Jackson would guess UTF-16 and UTF-32 too.
-            var node = json.readTree(
-                    StandardCharsets.UTF_8.newDecoder().decode(body).toString());
-            if (!node.isMissingNode()) {
-                return node;
+            var text = StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(body));
+            var name =
+                    json.readValue(text.toString(), JsonNode.class).path("name").stringValue("");
+            int length = name.codePointCount(0, name.length());
+            if (length >= 1
+                    && length <= 255
+                    && StandardCharsets.UTF_8.newEncoder().canEncode(name)) {
+                return name;
             }
         } catch (CharacterCodingException | JacksonException malformed) {
-            // the same answer as for an empty body
+            throw new Problem(HttpStatus.BAD_REQUEST, "the body must be JSON in UTF-8");
         }
-        throw Problem.badRequest("the body must be JSON in UTF-8");
-    }
-
-    private static boolean isName(String name) {
-        var codePoints = name.codePointCount(0, name.length());
-        return codePoints >= 1
-                && codePoints <= MAX_NAME_CODE_POINTS
-                && name.codePoints().noneMatch(point -> Character.getType(point) == Character.SURROGATE);
+        throw new Problem(HttpStatus.UNPROCESSABLE_CONTENT, "name must be a string of 1 to 255 characters");
     }
 }

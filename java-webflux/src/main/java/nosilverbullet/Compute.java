@@ -1,52 +1,47 @@
 package nosilverbullet;
 
-import java.time.Duration;
+import org.springframework.http.MediaType;
 import org.springframework.util.MultiValueMap;
 import org.springframework.web.bind.annotation.GetMapping;
+import org.springframework.web.bind.annotation.RequestMapping;
 import org.springframework.web.bind.annotation.RequestParam;
 import org.springframework.web.bind.annotation.RestController;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Schedulers;
 
+/** C12, C13: requests that keep their thread busy, which is the event loop's. */
 @RestController
+@RequestMapping(produces = MediaType.APPLICATION_JSON_VALUE)
 class Compute {
-
-    private static final int SEED = (int) 2_463_534_242L;
-
     record Computed(int rounds, long result) {}
 
     record Blocked(int blockedMs, boolean offloaded) {}
 
-    /** C12: in the handler, so on the event loop. */
     @GetMapping("/compute")
     Mono<Computed> compute(@RequestParam MultiValueMap<String, String> query) {
-        var rounds = Parameters.rounds(query);
-        return Mono.just(new Computed(rounds, xorshift(rounds)));
-    }
-
-    /** C13: blocks the event loop, as one mistake would; the remedy is a thread made for blocking. */
-    @GetMapping("/block")
-    Mono<Blocked> block(@RequestParam MultiValueMap<String, String> query) throws InterruptedException {
-        var ms = Parameters.ms(query, Parameters.MAX_BLOCK_MS);
-        var offload = Boolean.parseBoolean(Parameters.choice(query, "offload", "false", "true"));
-        if (offload) {
-            return Mono.fromCallable(() -> blocked(ms, true)).subscribeOn(Schedulers.boundedElastic());
-        }
-        return Mono.just(blocked(ms, false));
-    }
-
-    private static long xorshift(int rounds) {
-        var x = SEED;
+        int rounds = Parameters.number(query, "rounds", 1, 10_000_000);
+        int x = (int) 2463534242L;
         for (int round = 0; round < rounds; round++) {
             x ^= x << 13;
             x ^= x >>> 17;
             x ^= x << 5;
         }
-        return Integer.toUnsignedLong(x);
+        return Mono.just(new Computed(rounds, Integer.toUnsignedLong(x)));
+    }
+
+    /** Blocks the event loop, as one mistake would; the remedy is a thread made for blocking. */
+    @GetMapping("/block")
+    Mono<Blocked> block(@RequestParam MultiValueMap<String, String> query) throws InterruptedException {
+        int ms = Parameters.number(query, "ms", 0, 1000);
+        var offload = Parameters.word(query, "offload", "false", "true");
+        if (offload.equals("true")) {
+            return Mono.fromCallable(() -> blocked(ms, true)).subscribeOn(Schedulers.boundedElastic());
+        }
+        return Mono.just(blocked(ms, false));
     }
 
     private static Blocked blocked(int ms, boolean offloaded) throws InterruptedException {
-        Thread.sleep(Duration.ofMillis(ms));
+        Thread.sleep(ms);
         return new Blocked(ms, offloaded);
     }
 }

@@ -3,177 +3,135 @@ package nosilverbullet;
 import com.mysql.cj.jdbc.Driver;
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
-import java.sql.Connection;
-import java.sql.PreparedStatement;
-import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.sql.Statement;
 import java.time.LocalDateTime;
+import java.util.Map;
 import java.util.concurrent.Callable;
 import org.springframework.beans.factory.DisposableBean;
+import org.springframework.dao.DataAccessException;
+import org.springframework.jdbc.CannotGetJdbcConnectionException;
+import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.jdbc.support.GeneratedKeyHolder;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Schedulers;
 
-/**
- * JDBC in the place of R2DBC: every call blocks the thread that makes it. What is compared is which thread that is.
- *
- * <p>C60, C61: one execution of a prepared statement in autocommit and nothing else.
- */
+/** JDBC in the place of R2DBC: every call blocks the thread that makes it. What is compared is which thread that is. */
 class JdbcDatabase implements Statements, DisposableBean {
+    private static final Map<String, String> THREADS = Map.of(
+            "jdbc", ", JDBC on them",
+            "jdbc-offloaded", ", JDBC on boundedElastic",
+            "jdbc-hop", ", JDBC on them before a hop to boundedElastic");
 
-    /** Sets the parameters of a statement. */
-    private interface Binding {
-        void set(PreparedStatement statement) throws SQLException;
-    }
-
-    private interface Reading<T> {
-        T read(ResultSet row) throws SQLException;
-    }
-
-    private final Settings.DatabaseClient client;
+    private final String kind;
     private final HikariDataSource pool;
+    private final JdbcClient client;
 
     JdbcDatabase(Settings settings) {
-        client = settings.databaseClient();
+        kind = settings.databaseClient();
         pool = pool(settings);
+        client = JdbcClient.create(pool);
     }
 
-    /** Hikari opens the connections one by one in the background, with or without a database (C43). */
+    /** C60. Hikari opens the connections one by one in the background, with or without a database (C43). */
     private static HikariDataSource pool(Settings settings) {
         // Read once by the classes they belong to, so they are set before any of these is loaded.
         System.setProperty("com.zaxxer.hikari.aliveBypassWindowMs", "" + Long.MAX_VALUE); // C60: no test on borrow
         System.setProperty("com.zaxxer.hikari.timeoutMs.floor", "1"); // DB_ACQUIRE_TIMEOUT_MS may be below 250
         var config = new HikariConfig();
-        config.setMaximumPoolSize(settings.poolSize());
-        config.setMinimumIdle(settings.poolSize());
-        config.setConnectionTimeout(settings.acquireTimeout().toMillis());
+        config.setDataSource(new Connector(settings.database(), true));
+        config.setMaximumPoolSize(settings.poolSize()); // which is also the least
+        config.setConnectionTimeout(settings.acquireTimeoutMs());
         config.setInitializationFailTimeout(-1);
-        config.setIdleTimeout(0);
         config.setMaxLifetime(0);
         config.setKeepaliveTime(0);
-        config.addDataSourceProperty("dbname", settings.database().database());
-        config.addDataSourceProperty("useServerPrepStmts", "true");
-        config.addDataSourceProperty("cachePrepStmts", "true");
-        config.addDataSourceProperty("useLocalSessionState", "true");
-        config.addDataSourceProperty("cacheServerConfiguration", "true"); // 150 connections ask once
-        config.addDataSourceProperty("characterEncoding", "UTF-8");
-        config.addDataSourceProperty("sslMode", "DISABLED");
-        config.addDataSourceProperty("allowPublicKeyRetrieval", "true"); // caching_sha2_password without TLS
-        config.addDataSourceProperty("connectTimeout", "2000");
-        config.setDataSource(new Connector(settings.database(), config.getDataSourceProperties()));
         return new HikariDataSource(config);
     }
 
     /** C2: always beside the loop, because it must be told within its own limit that the database is away. */
     @Override
-    public Mono<Integer> one() {
-        return Mono.fromCallable(() -> row("SELECT 1", none -> {}, row -> row.getInt(1)))
+    public Mono<Integer> ping() {
+        return Mono.fromCallable(() ->
+                        ask(() -> client.sql("SELECT 1").query(Integer.class).single()))
                 .subscribeOn(Schedulers.boundedElastic());
     }
 
     @Override
-    public Mono<LocalDateTime> now() {
-        return ask(() -> row("SELECT NOW(6)", none -> {}, row -> row.getObject(1, LocalDateTime.class)));
+    public Mono<String> now() {
+        return on(() -> NOW.format(
+                client.sql("SELECT NOW(6)").query(LocalDateTime.class).single()));
     }
 
     @Override
-    public Mono<Integer> sleep(double seconds) {
-        return ask(() -> row("SELECT SLEEP(?)", statement -> statement.setDouble(1, seconds), row -> row.getInt(1)));
+    public Mono<Integer> sleep(int ms) {
+        return on(() -> client.sql("SELECT SLEEP(?)")
+                .param(ms / 1000.0)
+                .query(Integer.class)
+                .single());
     }
 
     @Override
     public Mono<Books.Book> book(long id) {
-        return ask(() -> row(
-                "SELECT id, name FROM books WHERE id = ?",
-                statement -> statement.setLong(1, id),
-                row -> new Books.Book(row.getLong(1), row.getString(2))));
+        return on(() -> client.sql("SELECT id, name FROM books WHERE id = ?")
+                .param(id)
+                .query((row, number) -> new Books.Book(row.getLong(1), row.getString(2)))
+                .optional()
+                .orElse(null));
     }
 
     @Override
-    public Mono<Long> insert(String name) {
-        return ask(() -> key("INSERT INTO books (name) VALUES (?)", statement -> statement.setString(1, name)));
-    }
-
-    @Override
-    public int poolSize() {
-        return pool.getMaximumPoolSize();
-    }
-
-    @Override
-    public int inUse() {
-        return pool.getHikariPoolMXBean().getActiveConnections();
-    }
-
-    @Override
-    public int waiting() {
-        return pool.getHikariPoolMXBean().getThreadsAwaitingConnection();
+    public Mono<Long> add(String name) {
+        return on(() -> {
+            var key = new GeneratedKeyHolder();
+            client.sql("INSERT INTO books (name) VALUES (?)").param(name).update(key);
+            return key.getKey().longValue();
+        });
     }
 
     @Override
     public Facts facts() {
-        return new Facts("MySQL Connector/J", Driver.class.getPackage().getImplementationVersion(), "prepared");
+        var version = Driver.class.getPackage().getImplementationVersion();
+        var now = pool.getHikariPoolMXBean();
+        return new Facts(
+                "MySQL Connector/J",
+                version,
+                "prepared",
+                THREADS.get(kind),
+                pool.getMaximumPoolSize(),
+                now.getActiveConnections(),
+                now.getThreadsAwaitingConnection());
     }
 
     /** On the thread that subscribes, which is the event loop's, but where the client moves it. */
-    private <T> Mono<T> ask(Callable<T> statement) {
-        var asked = Mono.fromCallable(statement);
-        return switch (client) {
-            case JDBC_OFFLOADED -> asked.subscribeOn(Schedulers.boundedElastic());
+    private <T> Mono<T> on(Callable<T> statement) {
+        var asked = Mono.fromCallable(() -> ask(statement));
+        return switch (kind) {
+            case "jdbc-offloaded" -> asked.subscribeOn(Schedulers.boundedElastic());
             // As `Mono.just(save(x)).subscribeOn(…)` does: the answer is there before anything hops.
-            case JDBC_HOP -> asked.flatMap(answer -> Mono.just(answer).subscribeOn(Schedulers.boundedElastic()));
+            case "jdbc-hop" -> asked.flatMap(answer -> Mono.just(answer).subscribeOn(Schedulers.boundedElastic()));
             default -> asked;
         };
     }
 
-    /** The first row; null where there is none. */
-    private <T> T row(String sql, Binding binding, Reading<T> reading) {
-        try (var connection = connection();
-                var statement = connection.prepareStatement(sql)) {
-            binding.set(statement);
-            try (var rows = statement.executeQuery()) {
-                return rows.next() ? reading.read(rows) : null;
-            }
-        } catch (SQLException failure) {
-            throw problem(failure);
-        }
-    }
-
-    /** The key that comes with the answer to an INSERT. */
-    private long key(String sql, Binding binding) {
-        try (var connection = connection();
-                var statement = connection.prepareStatement(sql, Statement.RETURN_GENERATED_KEYS)) {
-            binding.set(statement);
-            statement.executeUpdate();
-            try (var keys = statement.getGeneratedKeys()) {
-                keys.next();
-                return keys.getLong(1);
-            }
-        } catch (SQLException failure) {
-            throw problem(failure);
-        }
-    }
-
-    private Connection connection() {
+    /** Tells a database that is away from a statement that is wrong. */
+    private <T> T ask(Callable<T> statement) throws Exception {
         if (pool.getHikariPoolMXBean().getTotalConnections() == 0) {
-            throw Problem.databaseSilent(); // Hikari would let it wait for its whole limit
+            throw Statements.away(); // Hikari would let it wait for its whole limit
         }
         try {
-            return pool.getConnection();
-        } catch (SQLException none) {
-            throw Problem.databaseSilent();
+            return statement.call();
+        } catch (CannotGetJdbcConnectionException none) {
+            throw Statements.away();
+        } catch (DataAccessException failure) {
+            // SQLSTATE class 08: the connection broke; 70100: the server killed it, as it does when it stops.
+            if (!(failure.getCause() instanceof SQLException cause)
+                    || !String.valueOf(cause.getSQLState()).matches("08.*|70100")) {
+                throw failure;
+            }
+            // Where one connection is lost the others mostly are, and nothing tests them before they are lent: all are
+            // opened anew, so that only what was in flight fails.
+            pool.getHikariPoolMXBean().softEvictConnections();
+            throw Statements.away();
         }
-    }
-
-    /** C38: tells a connection that broke (08) or was killed (70100) from a statement that is wrong. */
-    private RuntimeException problem(SQLException failure) {
-        var state = failure.getSQLState();
-        if (state == null || !(state.startsWith("08") || state.equals("70100"))) {
-            return new IllegalStateException(failure);
-        }
-        // Nothing tests a connection before it is lent, and where one is lost the others mostly are: all are opened
-        // anew.
-        pool.getHikariPoolMXBean().softEvictConnections();
-        return Problem.databaseSilent();
     }
 
     @Override

@@ -1,49 +1,45 @@
 package nosilverbullet;
 
+import com.fasterxml.jackson.annotation.JsonIncludeProperties;
 import io.netty.channel.ChannelOption;
 import io.netty.util.NetUtil;
+import java.io.IOException;
 import java.time.Duration;
 import org.springframework.boot.SpringApplication;
 import org.springframework.boot.autoconfigure.SpringBootApplication;
-import org.springframework.boot.reactor.netty.NettyReactiveWebServerFactory;
-import org.springframework.boot.web.server.Shutdown;
-import org.springframework.boot.web.server.WebServerFactoryCustomizer;
+import org.springframework.boot.reactor.netty.NettyServerCustomizer;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
-import org.springframework.context.support.GenericApplicationContext;
+import org.springframework.http.ProblemDetail;
 import org.springframework.http.client.ReactorResourceFactory;
 import reactor.netty.resources.ConnectionProvider;
 import reactor.netty.resources.LoopResources;
 import tools.jackson.core.StreamReadConstraints;
 import tools.jackson.core.json.JsonFactory;
-import tools.jackson.core.json.JsonWriteFeature;
 import tools.jackson.databind.MapperFeature;
 import tools.jackson.databind.PropertyNamingStrategies;
 import tools.jackson.databind.json.JsonMapper;
 
+/** Wires settings, pool, client and server; Spring Boot itself answers SIGTERM and SIGINT (C41). */
 @SpringBootApplication(proxyBeanMethods = false)
 class Main {
-
-    static final Duration KEEP_ALIVE = Duration.ofSeconds(75); // C62
-    static final Duration BODY_LIMIT = Duration.ofSeconds(20); // C27
     static final Duration UPSTREAM_IDLE = Duration.ofHours(24); // C63
-    static final int MAX_HEAD_BYTES = 16_384; // C26
     static final int BACKLOG = Math.min(4096, NetUtil.SOMAXCONN); // C62
 
     public static void main(String[] arguments) {
         try {
             start(Settings.from(System.getenv()));
         } catch (Settings.Wrong wrong) {
-            System.err.println(wrong.getMessage());
-            System.exit(2); // C42
+            System.err.println(wrong.getMessage()); // C42
+            System.exit(2);
         }
     }
 
     static ConfigurableApplicationContext start(Settings settings) {
         var application = new SpringApplication(Main.class);
-        application.addInitializers(
-                context -> ((GenericApplicationContext) context).registerBean(Settings.class, () -> settings));
-        return application.run();
+        application.addInitializers(context -> context.getBeanFactory().registerSingleton("settings", settings));
+        return application.run(
+                "--server.address=" + settings.host().getHostAddress(), "--server.port=" + settings.port());
     }
 
     /** C64: one set of event loops for the server, the client and the driver; Reactor Netty's own sets have at least four each. */
@@ -59,41 +55,36 @@ class Main {
         return resources;
     }
 
+    /** What Spring Boot has no property for. */
     @Bean
-    Statements database(Settings settings, ReactorResourceFactory resources) {
-        return settings.databaseClient() == Settings.DatabaseClient.R2DBC
+    NettyServerCustomizer netty() {
+        return http -> http.option(ChannelOption.SO_BACKLOG, BACKLOG) // C62
+                .requestTimeout(Duration.ofSeconds(20)); // C27: for a body
+    }
+
+    @Bean
+    Statements database(Settings settings, ReactorResourceFactory resources) throws IOException {
+        return settings.databaseClient().equals("r2dbc")
                 ? new Database(settings, resources)
                 : new JdbcDatabase(settings);
     }
 
-    @Bean
-    WebServerFactoryCustomizer<NettyReactiveWebServerFactory> server(Settings settings) {
-        return factory -> {
-            factory.setAddress(settings.host());
-            factory.setPort(settings.port());
-            factory.setShutdown(Shutdown.GRACEFUL); // C41
-            factory.addServerCustomizers(http -> http.option(ChannelOption.SO_BACKLOG, BACKLOG)
-                    .idleTimeout(KEEP_ALIVE) // C62
-                    .requestTimeout(BODY_LIMIT)
-                    .httpRequestDecoder(decoder ->
-                            decoder.maxInitialLineLength(MAX_HEAD_BYTES).maxHeaderSize(MAX_HEAD_BYTES)));
-        };
-    }
-
+    /** Keys as they are declared, in snake_case; what fits into a body is read, however long its numbers and keys (C23). */
     @Bean
     JsonMapper json() {
-        // C23: what fits into a body is read, however long its numbers and keys.
         var limits = StreamReadConstraints.builder()
                 .maxNumberLength(Books.MAX_BODY_BYTES)
                 .maxNameLength(Books.MAX_BODY_BYTES)
                 .build();
-        var factory = JsonFactory.builder()
-                .streamReadConstraints(limits)
-                .disable(JsonWriteFeature.WRITE_HEX_UPPER_CASE) // "\u001f", as everywhere else
-                .build();
-        return JsonMapper.builder(factory)
+        return JsonMapper.builder(
+                        JsonFactory.builder().streamReadConstraints(limits).build())
                 .propertyNamingStrategy(PropertyNamingStrategies.SNAKE_CASE)
                 .disable(MapperFeature.SORT_PROPERTIES_ALPHABETICALLY)
+                .addMixIn(ProblemDetail.class, ProblemKeys.class)
                 .build();
     }
+
+    /** C30: no instance. */
+    @JsonIncludeProperties({"type", "title", "status", "detail"})
+    private interface ProblemKeys {}
 }

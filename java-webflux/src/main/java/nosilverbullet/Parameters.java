@@ -1,80 +1,65 @@
 package nosilverbullet;
 
 import java.util.List;
-import java.util.OptionalLong;
+import org.springframework.http.HttpStatus;
 import org.springframework.util.MultiValueMap;
 
-/** Parameters of the query and the path (C22). */
+/** C22: what a request may ask for. */
 final class Parameters {
-
-    static final int MAX_WAIT_MS = 60_000;
-    static final int MIN_INTERVAL_MS = 10;
-    static final int MAX_BLOCK_MS = 1000;
-    static final int MAX_CALLS = 1000;
-    static final int MAX_ROUNDS = 10_000_000;
-    static final long MAX_ID = 9_007_199_254_740_991L;
-
-    private static final int MAX_DIGITS = 16;
+    private static final long MAX_ID = 9_007_199_254_740_991L;
 
     private Parameters() {}
 
-    static int ms(MultiValueMap<String, String> query, int most) {
-        return whole(query, "ms", 0, most);
+    static int ms(MultiValueMap<String, String> query) {
+        return number(query, "ms", 0, 60_000);
     }
 
-    static int intervalMs(MultiValueMap<String, String> query) {
-        return whole(query, "interval_ms", MIN_INTERVAL_MS, MAX_WAIT_MS);
-    }
-
-    static int calls(MultiValueMap<String, String> query) {
-        return whole(query, "calls", 1, MAX_CALLS);
-    }
-
-    static int rounds(MultiValueMap<String, String> query) {
-        return whole(query, "rounds", 1, MAX_ROUNDS);
-    }
-
-    static long id(String text) {
-        return wholeNumber(text, 1, MAX_ID)
-                .orElseThrow(() -> Problem.badRequest("id must be a whole number from 1 to " + MAX_ID));
-    }
-
-    /** One of two words. */
-    static String choice(MultiValueMap<String, String> query, String name, String one, String other) {
-        var text = once(query, name);
-        if (one.equals(text) || other.equals(text)) {
-            return text;
+    static int number(MultiValueMap<String, String> query, String name, int least, int most) {
+        long number = whole(once(query, name), least, most);
+        if (number < 0) {
+            throw wrong("%s must be given once, as a whole number from %d to %d".formatted(name, least, most));
         }
-        throw Problem.badRequest("%s must be given once, as %s or %s".formatted(name, one, other));
+        return (int) number;
     }
 
-    /** {@code 0|[1-9][0-9]*} within bounds, else empty. */
-    static OptionalLong wholeNumber(String text, long least, long most) {
-        if (text == null
-                || text.isEmpty()
-                || text.length() > MAX_DIGITS
-                || text.charAt(0) == '0' && text.length() > 1) {
-            return OptionalLong.empty();
+    /** One of these words. */
+    static String word(MultiValueMap<String, String> query, String name, String... words) {
+        var value = once(query, name);
+        if (!List.of(words).contains(value)) {
+            throw wrong(name + " must be given once, as " + either(words));
         }
-        long number = 0;
-        for (int i = 0; i < text.length(); i++) {
-            var digit = text.charAt(i) - '0';
-            if (digit < 0 || digit > 9) {
-                return OptionalLong.empty();
-            }
-            number = number * 10 + digit;
+        return value;
+    }
+
+    static long id(String segment) {
+        long id = whole(segment, 1, MAX_ID);
+        if (id < 0) {
+            throw wrong("id must be a whole number from 1 to " + MAX_ID);
         }
-        return number < least || number > most ? OptionalLong.empty() : OptionalLong.of(number);
+        return id;
     }
 
-    private static int whole(MultiValueMap<String, String> query, String name, int least, int most) {
-        return (int) wholeNumber(once(query, name), least, most)
-                .orElseThrow(() -> Problem.badRequest(
-                        "%s must be given once, as a whole number from %d to %d".formatted(name, least, most)));
+    /** ASCII {@code 0|[1-9][0-9]*} within the bounds, else -1. */
+    static long whole(String text, long least, long most) {
+        try {
+            long number = Long.parseLong(text);
+            return number >= least && number <= most && text.equals(Long.toString(number)) ? number : -1;
+        } catch (NumberFormatException none) {
+            return -1;
+        }
     }
 
+    static String either(String... words) {
+        return String.join(", ", words).replaceFirst(", ([^,]+)$", " or $1");
+    }
+
+    private static Problem wrong(String detail) {
+        return new Problem(HttpStatus.BAD_REQUEST, detail); // C35
+    }
+
+    /** The value, or "" where it is missing or given twice. */
     private static String once(MultiValueMap<String, String> query, String name) {
-        List<String> values = query.get(name);
-        return values != null && values.size() == 1 ? values.getFirst() : null;
+        var values = query.get(name);
+        return values != null && values.size() == 1 && values.getFirst() != null ? values.getFirst() : "";
     }
 }

@@ -2,126 +2,97 @@ package nosilverbullet;
 
 import java.lang.management.ManagementFactory;
 import java.time.Duration;
+import org.springframework.beans.factory.annotation.Value;
 import org.springframework.boot.SpringBootVersion;
+import org.springframework.http.MediaType;
 import org.springframework.web.bind.annotation.GetMapping;
+import org.springframework.web.bind.annotation.RequestMapping;
 import org.springframework.web.bind.annotation.RestController;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Schedulers;
+import tools.jackson.databind.node.JsonNodeFactory;
+import tools.jackson.databind.node.ObjectNode;
 
-/** What operators ask (C1-C4). */
+/** C1 to C4: what the harness asks. */
 @RestController
+@RequestMapping(produces = MediaType.APPLICATION_JSON_VALUE)
 class Service {
-
-    private static final Duration READY_TIMEOUT = Duration.ofMillis(1500); // C2: an answer within 2 s
-    private static final long MIB = 1024L * 1024;
-
-    private final Settings settings;
-    private final Statements database;
-    private final Stats stats;
-
-    Service(Settings settings, Statements database, Stats stats) {
-        this.settings = settings;
-        this.database = database;
-        this.stats = stats;
-    }
-
     record Status(String status) {}
 
-    record RuntimeFacts(
-            String runtime,
-            String runtimeVersion,
-            String framework,
-            String frameworkVersion,
-            String server,
-            String driver,
-            String driverVersion,
-            String concurrencyModel,
-            String handledBy,
-            int workers,
-            int poolSize,
-            boolean cancelsOnDisconnect,
-            Effective settings) {}
+    private static final Status OK = new Status("ok");
+    private static final Duration READY_WITHIN = Duration.ofMillis(1500); // C2 allows 2000
 
-    record Effective(
-            int backlog,
-            long keepAliveS,
-            Integer maxConnections,
-            Integer serverThreads,
-            long dbAcquireTimeoutMs,
-            String dbStatements,
-            long upstreamTimeoutMs,
-            Integer upstreamMaxConnections,
-            long upstreamIdleS,
-            String offload,
-            Long heapMaxMib,
-            String gc) {}
+    private final Settings settings;
+    private final Stats stats;
+    private final Statements database;
+    private final Duration keepAlive;
 
-    record Counters(long requestsTotal, double busySecondsTotal, long inFlight, int poolInUse, int poolWaiting) {}
+    Service(
+            Settings settings,
+            Stats stats,
+            Statements database,
+            @Value("${server.netty.idle-timeout}") Duration keepAlive) {
+        this.settings = settings;
+        this.stats = stats;
+        this.database = database;
+        this.keepAlive = keepAlive;
+    }
 
-    /** C1. */
     @GetMapping("/healthz")
     Mono<Status> healthz() {
-        return Mono.just(new Status("ok"));
+        return Mono.just(OK);
     }
 
-    /** C2. */
     @GetMapping("/readyz")
     Mono<Status> readyz() {
-        return database.one()
-                .timeout(READY_TIMEOUT, Mono.error(Problem::databaseSilent))
-                .thenReturn(new Status("ok"));
+        return database.ping()
+                .timeout(READY_WITHIN, Mono.error(Statements::away))
+                .thenReturn(OK);
     }
 
-    /** C3. */
     @GetMapping("/runtime")
-    Mono<RuntimeFacts> runtime() {
-        var driver = database.facts();
+    Mono<ObjectNode> runtime() {
+        var facts = database.facts();
         var handover = settings.upstreamHandover() ? ", answers of the upstream on boundedElastic" : "";
-        var effective = new Effective(
-                Main.BACKLOG,
-                Main.KEEP_ALIVE.toSeconds(),
-                null,
-                null,
-                settings.acquireTimeout().toMillis(),
-                driver.statements(),
-                settings.upstreamTimeout().toMillis(),
-                null,
-                Main.UPSTREAM_IDLE.toSeconds(),
-                "boundedElastic, " + Schedulers.DEFAULT_BOUNDED_ELASTIC_SIZE + " threads",
-                Runtime.getRuntime().maxMemory() / MIB,
-                collector());
-        return Mono.just(new RuntimeFacts(
-                "Java",
-                System.getProperty("java.version"),
-                "Spring Boot WebFlux",
-                SpringBootVersion.getVersion(),
-                "Reactor Netty",
-                driver.driver(),
-                driver.driverVersion(),
-                "event loops" + settings.databaseClient().aside + handover,
-                Thread.currentThread().getName(),
-                settings.workers(),
-                database.poolSize(),
-                true,
-                effective));
+        return Mono.just(JsonNodeFactory.instance
+                .objectNode()
+                .put("runtime", "Java")
+                .put("runtime_version", System.getProperty("java.version"))
+                .put("framework", "Spring Boot WebFlux")
+                .put("framework_version", SpringBootVersion.getVersion())
+                .put("server", "Reactor Netty")
+                .put("driver", facts.driver())
+                .put("driver_version", facts.version())
+                .put("concurrency_model", "event loops" + facts.threads() + handover)
+                .put("handled_by", Thread.currentThread().getName())
+                .put("workers", settings.workers())
+                .put("pool_size", facts.poolSize())
+                .put("cancels_on_disconnect", true)
+                .set("settings", effective(facts.statements())));
     }
 
-    /** C4. */
+    private ObjectNode effective(String statements) {
+        var collector =
+                ManagementFactory.getGarbageCollectorMXBeans().getFirst().getName(); // "G1 Young Generation"
+        return JsonNodeFactory.instance
+                .objectNode()
+                .put("backlog", Main.BACKLOG)
+                .put("keep_alive_s", keepAlive.toSeconds())
+                .putNull("max_connections")
+                .putNull("server_threads")
+                .put("db_acquire_timeout_ms", settings.acquireTimeoutMs())
+                .put("db_statements", statements)
+                .put("upstream_timeout_ms", settings.upstreamTimeoutMs())
+                .putNull("upstream_max_connections")
+                .put("upstream_idle_s", Main.UPSTREAM_IDLE.toSeconds())
+                .put("offload", "boundedElastic, " + Schedulers.DEFAULT_BOUNDED_ELASTIC_SIZE + " threads")
+                .put("heap_max_mib", Runtime.getRuntime().maxMemory() >> 20)
+                .put("gc", collector.split(" ")[0]);
+    }
+
     @GetMapping("/stats")
-    Mono<Counters> stats() {
-        return Mono.just(new Counters(
-                stats.requestsTotal(),
-                stats.busySecondsTotal(),
-                stats.inFlight(),
-                database.inUse(),
-                database.waiting()));
-    }
-
-    private static String collector() {
-        // "G1 Young Generation", "G1 Concurrent GC", "G1 Old Generation"
-        return ManagementFactory.getGarbageCollectorMXBeans()
-                .getFirst()
-                .getName()
-                .split(" ")[0];
+    Mono<Stats.Counters> stats() {
+        var facts = database.facts();
+        return Mono.just(stats.read(facts.inUse(), facts.waiting()));
     }
 }

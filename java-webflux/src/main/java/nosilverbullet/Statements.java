@@ -1,30 +1,32 @@
 package nosilverbullet;
 
-import java.time.LocalDateTime;
+import java.time.format.DateTimeFormatter;
+import org.springframework.http.HttpStatus;
 import reactor.core.publisher.Mono;
 
-/** What the endpoints ask of the database, whichever client answers: {@link Database}, or {@link JdbcDatabase} in its place. */
+/** What the endpoints ask of the database: {@link Database} answers, or {@link JdbcDatabase} in its place. */
 interface Statements {
+    DateTimeFormatter NOW = DateTimeFormatter.ofPattern("uuuu-MM-dd HH:mm:ss.SSSSSS");
 
-    Mono<Integer> one();
+    /** C3, C4: {@code threads} is what it adds to the event loops. */
+    record Facts(
+            String driver, String version, String statements, String threads, int poolSize, int inUse, int waiting) {}
 
-    Mono<LocalDateTime> now();
+    Mono<Integer> ping();
 
-    Mono<Integer> sleep(double seconds);
+    Mono<String> now();
+
+    Mono<Integer> sleep(int ms);
 
     Mono<Books.Book> book(long id);
 
-    /** The id of the new book. */
-    Mono<Long> insert(String name);
-
-    int poolSize();
-
-    int inUse();
-
-    int waiting();
+    /** The new id. */
+    Mono<Long> add(String name);
 
     Facts facts();
 
-    /** C3. */
-    record Facts(String driver, String driverVersion, String statements) {}
+    /** C38 */
+    static Problem away() {
+        return new Problem(HttpStatus.SERVICE_UNAVAILABLE, "the database did not answer");
+    }
 }

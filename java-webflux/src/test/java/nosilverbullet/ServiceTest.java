@@ -206,6 +206,15 @@ class ServiceTest {
     }
 
     @Test
+    void aMistakeOfOursIsAnInternalError() { // C39
+        var mistake = new IllegalStateException("a mistake of ours");
+        mistake.setStackTrace(new StackTraceElement[0]); // which would be told
+        var answer = new Problems().unexpected(mistake);
+        assertEquals(500, answer.getStatusCode().value());
+        assertEquals("internal error", answer.getBody().getDetail());
+    }
+
+    @Test
     void answersOfTheUpstreamMayBeHandedOver() throws Exception {
         var upstream = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
         upstream.createContext("/delay", exchange -> {
