@@ -19,8 +19,8 @@ func drive(t *testing.T, handler http.HandlerFunc, change func(*Order)) ([]Readi
 	server := httptest.NewServer(handler)
 	defer server.Close()
 	order := Order{
-		Address: strings.TrimPrefix(server.URL, "http://"), Method: "GET", Path: "/hello", Body: "hello", Status: 200, Seed: 1,
-		Connections: 4, EveryMS: 20, DurationMS: 100, PIDs: []int{os.Getpid()},
+		Address: strings.TrimPrefix(server.URL, "http://"), Targets: []Target{{Method: "GET", Path: "/hello", Body: "hello", Status: 200, Weight: 1}},
+		Seed: 1, Connections: 4, EveryMS: 20, DurationMS: 100, PIDs: []int{os.Getpid()},
 	}
 	change(&order)
 	text, err := json.Marshal(order)
@@ -65,7 +65,7 @@ func TestRestsBetweenRequests(t *testing.T) {
 
 func TestComparesNoBodyThatIsNotGiven(t *testing.T) {
 	another := func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "another") }
-	readings, failed := drive(t, another, func(o *Order) { o.Body = "" })
+	readings, failed := drive(t, another, func(o *Order) { o.Targets[0].Body = "" })
 	if last := readings[len(readings)-1]; failed || last.Answers == 0 {
 		t.Fatalf("%+v", last)
 	}
@@ -80,7 +80,7 @@ func TestDrawsIDsAndNonces(t *testing.T) {
 		w.WriteHeader(http.StatusCreated)
 		_, _ = io.WriteString(w, `{"id":17,`+strings.TrimPrefix(string(sent), "{"))
 	}, func(o *Order) {
-		o.Method, o.Path, o.Send, o.Body, o.Status, o.IDs = "POST", "/books/{id}", `{"name":"Book {nonce}"}`, `{"id":*,"name":"Book {nonce}"}`, 201, 5
+		o.Targets[0] = Target{"POST", "/books/{id}", `{"name":"Book {nonce}"}`, `{"id":*,"name":"Book {nonce}"}`, 201, 5, 1}
 	})
 	if failed {
 		t.Fatal(readings[len(readings)-1].Wrong)
@@ -88,6 +88,30 @@ func TestDrawsIDsAndNonces(t *testing.T) {
 	count := func(m *sync.Map) (n int) { m.Range(func(_, _ any) bool { n++; return true }); return }
 	if count(&paths) != 5 || count(&bodies) < 20 {
 		t.Fatalf("%d paths, %d bodies", count(&paths), count(&bodies))
+	}
+}
+
+func TestDrawsTargetsByTheirWeightsAndCountsEach(t *testing.T) {
+	var asked [2]atomic.Uint64
+	readings, failed := drive(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == "POST" {
+			asked[1].Add(1)
+			w.WriteHeader(http.StatusCreated)
+			_, _ = io.WriteString(w, "made")
+			return
+		}
+		asked[0].Add(1)
+		hello(w, r)
+	}, func(o *Order) {
+		o.Targets[0].Weight = 3
+		o.Targets = append(o.Targets, Target{"POST", "/books", `{}`, "made", 201, 0, 1})
+	})
+	last := readings[len(readings)-1]
+	if failed || last.AnswersOf[0] != asked[0].Load() || last.AnswersOf[1] != asked[1].Load() || last.AnswersOf[0]+last.AnswersOf[1] != last.Answers {
+		t.Fatalf("failed %v, asked %d and %d: %+v", failed, asked[0].Load(), asked[1].Load(), last)
+	}
+	if share := float64(last.AnswersOf[0]) / float64(last.Answers); share < 0.6 || share > 0.9 {
+		t.Fatalf("%.2f of %d were of the target with three of four weights", share, last.Answers)
 	}
 }
 
@@ -166,13 +190,15 @@ func TestAnAnswerInPieces(t *testing.T) {
 func TestOrdersThatAreRefused(t *testing.T) {
 	for text, says := range map[string]string{
 		`{`: "not understood",
-		`{"address":"127.0.0.1:1","colour":"red"}`:                                                           "colour",
-		`{"address":"localhost:1"}`:                                                                          "address",
-		`{"address":"[::1]:1","connections":1}`:                                                              "IPv4",
-		`{"address":"127.0.0.1:1","connections":0}`:                                                          "connections",
-		`{"address":"127.0.0.1:1","connections":1,"every_ms":100,"duration_ms":50}`:                          "duration_ms",
-		`{"address":"127.0.0.1:1","connections":1,"every_ms":100,"duration_ms":100,"path":"/books/{id}"}`:    "ids",
-		`{"address":"127.0.0.1:1","connections":1,"every_ms":100,"duration_ms":100,"path":"/","body":"*a*"}`: "more than one *",
+		`{"address":"127.0.0.1:1","colour":"red"}`:                                                                                 "colour",
+		`{"address":"localhost:1"}`:                                                                                                "address",
+		`{"address":"[::1]:1","connections":1}`:                                                                                    "IPv4",
+		`{"address":"127.0.0.1:1","connections":0}`:                                                                                "connections",
+		`{"address":"127.0.0.1:1","connections":1,"every_ms":100,"duration_ms":50}`:                                                "duration_ms",
+		`{"address":"127.0.0.1:1","connections":1,"every_ms":100,"duration_ms":100}`:                                               "targets",
+		`{"address":"127.0.0.1:1","connections":1,"every_ms":100,"duration_ms":100,"targets":[{}]}`:                                "targets.0.weight",
+		`{"address":"127.0.0.1:1","connections":1,"every_ms":100,"duration_ms":100,"targets":[{"weight":1,"path":"/books/{id}"}]}`: "targets.0.ids",
+		`{"address":"127.0.0.1:1","connections":1,"every_ms":100,"duration_ms":100,"targets":[{"weight":1,"body":"*a*"}]}`:         "more than one *",
 	} {
 		if _, err := parseOrder([]byte(text)); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("%s: %v", text, err)

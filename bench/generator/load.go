@@ -33,12 +33,22 @@ type Reading struct {
 	LatencySumS float64 `json:"latency_sum_s"`
 	// LeastLatencyS is the time of the quickest of them; 0 before the first.
 	LeastLatencyS float64 `json:"least_latency_s"`
+	// AnswersOf is Answers by target, in the order's order.
+	AnswersOf []uint64 `json:"answers_of"`
 	// Wrong says what went wrong, with request and answer quoted; empty where nothing did. It ends the load.
 	Wrong string `json:"wrong,omitempty"`
 }
 
+// target is a Target as it is sent, and how often it was answered rightly.
+type target struct {
+	Target
+	head, send, body template
+	answers          uint64
+}
+
 type connection struct {
 	fd       int
+	target   *target
 	request  []byte
 	expected []byte
 	buffer   []byte
@@ -55,35 +65,39 @@ type rest struct {
 
 // load is one running order.
 type load struct {
-	order            Order
-	address          syscall.SockaddrInet4
-	head, send, body template
-	connections      []connection
-	events           []syscall.EpollEvent
-	epoll            int
-	random           uint64
-	answers          uint64
-	opened           int
-	latency          time.Duration
-	least            time.Duration
-	wrong            string
-	began            time.Time
-	underWay         int
-	ending           bool
-	clocks           []int
-	resting          []rest // in the order of their ends: all rest equally long
-	awake            int    // resting[:awake] have been asked again
+	order       Order
+	address     syscall.SockaddrInet4
+	targets     []target
+	weights     uint64 // of all targets together
+	connections []connection
+	events      []syscall.EpollEvent
+	epoll       int
+	random      uint64
+	answers     uint64
+	opened      int
+	latency     time.Duration
+	least       time.Duration
+	wrong       string
+	began       time.Time
+	underWay    int
+	ending      bool
+	clocks      []int
+	resting     []rest // in the order of their ends: all rest equally long
+	awake       int    // resting[:awake] have been asked again
 }
 
 func newLoad(order Order) (*load, error) {
 	at := netip.MustParseAddrPort(order.Address)
 	found := &load{order: order, random: order.Seed | 1, began: time.Now()}
 	found.address = syscall.SockaddrInet4{Port: int(at.Port()), Addr: at.Addr().As4()}
-	head := order.Method + " " + order.Path + " HTTP/1.1\r\nHost: " + order.Address + "\r\n"
-	if order.Send != "" {
-		head += "Content-Type: application/json\r\n"
+	for _, each := range order.Targets {
+		head := each.Method + " " + each.Path + " HTTP/1.1\r\nHost: " + order.Address + "\r\n"
+		if each.Send != "" {
+			head += "Content-Type: application/json\r\n"
+		}
+		found.targets = append(found.targets, target{Target: each, head: parseTemplate(head), send: parseTemplate(each.Send), body: parseTemplate(each.Body)})
+		found.weights += uint64(each.Weight)
 	}
-	found.head, found.send, found.body = parseTemplate(head), parseTemplate(order.Send), parseTemplate(order.Body)
 	for _, pid := range order.PIDs {
 		clock := (^pid << 3) | 2 // clock_getcpuclockid(3): the scheduler's own sum, threads that have ended included
 		if _, err := clockSeconds(clock); err != nil {
@@ -139,17 +153,33 @@ func (l *load) next() uint64 {
 	return l.random * 2685821657736338717
 }
 
+// draw is one of the targets, each as often as its weight says.
+func (l *load) draw() *target {
+	if len(l.targets) > 1 {
+		at := l.next() >> 11 % l.weights
+		for number := range l.targets {
+			if weight := uint64(l.targets[number].Weight); at < weight {
+				return &l.targets[number]
+			} else {
+				at -= weight
+			}
+		}
+	}
+	return &l.targets[0]
+}
+
 // ask sends the next request on a connection.
 func (l *load) ask(number int, now time.Duration) {
-	c := &l.connections[number]
+	c, asked := &l.connections[number], l.draw()
+	c.target = asked
 	var id, nonce uint64
-	if l.order.IDs > 0 {
-		id = l.next()>>11%uint64(l.order.IDs) + 1
+	if asked.IDs > 0 {
+		id = l.next()>>11%uint64(asked.IDs) + 1
 	}
 	nonce = 1_000_000_000 + l.next()>>11%9_000_000_000
-	c.request = l.head.fill(c.request[:0], id, nonce)
-	if l.order.Send != "" {
-		body := l.send.fill(c.expected[:0], id, nonce) // this buffer is free until the answer is expected
+	c.request = asked.head.fill(c.request[:0], id, nonce)
+	if asked.Send != "" {
+		body := asked.send.fill(c.expected[:0], id, nonce) // this buffer is free until the answer is expected
 		c.request = append(c.request, "Content-Length: "...)
 		c.request = strconv.AppendInt(c.request, int64(len(body)), 10)
 		c.request = append(c.request, headEnd...)
@@ -157,7 +187,7 @@ func (l *load) ask(number int, now time.Duration) {
 	} else {
 		c.request = append(c.request, '\r', '\n')
 	}
-	c.expected = l.body.fill(c.expected[:0], id, nonce)
+	c.expected = asked.body.fill(c.expected[:0], id, nonce)
 	c.got, c.sent, c.waiting = 0, now, true
 	l.underWay++
 	wrote, _, errno := syscall.RawSyscall(syscall.SYS_WRITE, uintptr(c.fd), uintptr(unsafe.Pointer(&c.request[0])), uintptr(len(c.request)))
@@ -201,16 +231,17 @@ func (l *load) hear(number int, now time.Duration) {
 	if answer.end == 0 {
 		return
 	}
-	if answer.length >= 0 && c.got < answer.end+answer.length && answer.status == l.order.Status {
+	if answer.length >= 0 && c.got < answer.end+answer.length && answer.status == c.target.Status {
 		return
 	}
-	if !c.waiting || answer.status != l.order.Status || answer.length < 0 || c.got != answer.end+answer.length ||
-		(l.order.Body != "" && !matches(c.buffer[answer.end:c.got], c.expected)) {
+	if !c.waiting || answer.status != c.target.Status || answer.length < 0 || c.got != answer.end+answer.length ||
+		(c.target.Body != "" && !matches(c.buffer[answer.end:c.got], c.expected)) {
 		shown := c.buffer[:min(c.got, wrongShown)]
-		l.fail(fmt.Sprintf("asked %q, expected status %d and body %q, got %q", c.request, l.order.Status, c.expected, shown))
+		l.fail(fmt.Sprintf("asked %q, expected status %d and body %q, got %q", c.request, c.target.Status, c.expected, shown))
 		return
 	}
 	l.answers++
+	c.target.answers++
 	l.latency += now - c.sent
 	if l.answers == 1 || now-c.sent < l.least {
 		l.least = now - c.sent
@@ -301,6 +332,9 @@ func (l *load) run(tell func(Reading)) bool {
 
 func (l *load) reading() Reading {
 	found := Reading{Answers: l.answers, Opened: l.opened, LatencySumS: l.latency.Seconds(), LeastLatencyS: l.least.Seconds(), Wrong: l.wrong}
+	for number := range l.targets {
+		found.AnswersOf = append(found.AnswersOf, l.targets[number].answers)
+	}
 	found.AtS = float64(time.Now().UnixMicro()) / 1e6
 	for _, clock := range l.clocks {
 		seconds, _ := clockSeconds(clock) // one that has ended counts no more

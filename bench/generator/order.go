@@ -12,16 +12,10 @@ import (
 type Order struct {
 	// Address is HOST:PORT of the service; HOST is an IP address.
 	Address string `json:"address"`
-	Method  string `json:"method"`
-	// Path, Send and Body may hold {id}, a number from 1 to IDs drawn for each request, and {nonce}, ten random digits.
-	Path string `json:"path"`
-	Send string `json:"send"`
-	// Body is the whole expected body; one * in it stands for one or more characters other than a quote. Empty: it is not compared.
-	Body        string `json:"body"`
-	Status      int    `json:"status"`
-	IDs         int    `json:"ids"`
-	Seed        uint64 `json:"seed"`
-	Connections int    `json:"connections"`
+	// Targets: of several, one is drawn for each request, by their weights.
+	Targets     []Target `json:"targets"`
+	Seed        uint64   `json:"seed"`
+	Connections int      `json:"connections"`
 	// PauseMS: each connection rests for so long between an answer and its next request.
 	PauseMS int `json:"pause_ms"`
 	// EveryMS is the time between two readings, DurationMS the time from the first to the last one.
@@ -29,6 +23,19 @@ type Order struct {
 	DurationMS int `json:"duration_ms"`
 	// PIDs are the service's processes, whose CPU clocks are read.
 	PIDs []int `json:"pids"`
+}
+
+// Target is one kind of request, and what must be answered.
+type Target struct {
+	Method string `json:"method"`
+	// Path, Send and Body may hold {id}, a number from 1 to IDs drawn for each request, and {nonce}, ten random digits.
+	Path string `json:"path"`
+	Send string `json:"send"`
+	// Body is the whole expected body; one * in it stands for one or more characters other than a quote. Empty: it is not compared.
+	Body   string `json:"body"`
+	Status int    `json:"status"`
+	IDs    int    `json:"ids"`
+	Weight int    `json:"weight"`
 }
 
 func parseOrder(text []byte) (Order, error) {
@@ -48,10 +55,18 @@ func parseOrder(text []byte) (Order, error) {
 		return order, fmt.Errorf("connections: %d is less than 1", order.Connections)
 	case order.EveryMS < 1 || order.DurationMS < order.EveryMS:
 		return order, fmt.Errorf("duration_ms: %d is less than one reading of every_ms, %d", order.DurationMS, order.EveryMS)
-	case order.IDs < 1 && bytes.Contains([]byte(order.Path+order.Send+order.Body), []byte("{id}")):
-		return order, fmt.Errorf("ids: %d, and there is an {id} to be drawn", order.IDs)
-	case bytes.Count([]byte(order.Body), []byte("*")) > 1:
-		return order, fmt.Errorf("body: holds more than one *")
+	case len(order.Targets) == 0:
+		return order, fmt.Errorf("targets: there is none")
+	}
+	for number, target := range order.Targets {
+		switch {
+		case target.Weight < 1:
+			return order, fmt.Errorf("targets.%d.weight: %d is less than 1", number, target.Weight)
+		case target.IDs < 1 && bytes.Contains([]byte(target.Path+target.Send+target.Body), []byte("{id}")):
+			return order, fmt.Errorf("targets.%d.ids: %d, and there is an {id} to be drawn", number, target.IDs)
+		case bytes.Count([]byte(target.Body), []byte("*")) > 1:
+			return order, fmt.Errorf("targets.%d.body: holds more than one *", number)
+		}
 	}
 	return order, nil
 }

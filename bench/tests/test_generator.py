@@ -8,6 +8,7 @@ import re
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -18,7 +19,7 @@ from nsb.registry.load import Registry
 
 BENCH = Path(__file__).resolve().parents[1]
 READINGS = [
-    {"at_s": 10.0, "answers": 0, "service_cpu_s": 1.0, "generator_cpu_s": 0.0, "opened": 4, "least_latency_s": 0.001, "latency_sum_s": 0.0},
+    {"at_s": 10.0, "answers": 0, "service_cpu_s": 1.0, "generator_cpu_s": 0.0, "opened": 4, "least_latency_s": 0.001, "answers_of": [0]},
     {
         "at_s": 10.25,
         "answers": 500,
@@ -26,7 +27,7 @@ READINGS = [
         "generator_cpu_s": 0.01,
         "opened": 4,
         "least_latency_s": 0.001,
-        "latency_sum_s": 0.4,
+        "answers_of": [500],
     },
     {
         "at_s": 10.26,
@@ -35,7 +36,7 @@ READINGS = [
         "generator_cpu_s": 0.01,
         "opened": 4,
         "least_latency_s": 0.001,
-        "latency_sum_s": 0.4,
+        "answers_of": [504],
     },
 ]
 
@@ -48,9 +49,9 @@ def told(tmp_path: Path, lines: list[str], code: int) -> Process:
 
 def test_an_order_has_the_keys_that_the_generator_reads(registry: Registry) -> None:
     scenario = next(each for each in registry.scenarios.values() if each.paired)
-    what = generator.order(generator.target(scenario), "http://127.0.0.1:8080", [1, 2], 7, 64, 0.25, 3.5)
+    what: dict[str, Any] = generator.order([generator.target(scenario)], "http://127.0.0.1:8080", [1, 2], 7, 64, 0.25, 3.5)
     source = (BENCH / "generator" / "order.go").read_text(encoding="utf-8")
-    assert set(what) == set(re.findall(r'`json:"(\w+)"`', source))
+    assert {*what, *what["targets"][0]} == set(re.findall(r'`json:"(\w+)"`', source))
     assert what["address"] == "127.0.0.1:8080"
     assert (what["every_ms"], what["duration_ms"]) == (250, 3500)
 

@@ -67,7 +67,7 @@ def by_generator(scenario: Scenario, folder: Path, tools: Workshop) -> Callable[
     program = session.generator_program(tools, print)
 
     def work(url: str) -> None:
-        order = generator.order(generator.target(scenario), url, [], 1, 1, 0.1, 0.1)
+        order = generator.order([generator.target(scenario)], url, [], 1, 1, 0.1, 0.1)
         process = generator.start(program, order, (0,), folder, "one")
         process.wait(60)
         process.end(0)

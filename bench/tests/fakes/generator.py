@@ -34,7 +34,7 @@ BEFORE = orders() if FAKE == "cheaper" else 0
 def tell(answers: int, wrong: str = "") -> None:
     reading = {
         "at_s": time.time(), "answers": answers, "service_cpu_s": answers / 1e4 / 2**BEFORE, "generator_cpu_s": answers / 1e5, "opened": 1,
-        "latency_sum_s": answers / 1e3, "least_latency_s": 1e-3, **({"wrong": wrong} if wrong else {}),
+        "latency_sum_s": answers / 1e3, "least_latency_s": 1e-3, "answers_of": [answers], **({"wrong": wrong} if wrong else {}),
     }  # fmt: skip
     print(json.dumps(reading), flush=True)
 
@@ -49,10 +49,10 @@ def main() -> None:
         return
     for answers in range(ASKS):
         tell(answers)
-        urllib.request.urlopen(f"http://{order['address']}{order['path']}", timeout=60).close()
+        urllib.request.urlopen(f"http://{order['address']}{order['targets'][0]['path']}", timeout=60).close()
         time.sleep(0.05)
     if FAKE == "wrong":
-        tell(ASKS - 1, f"asked '{order['method']} {order['path']}', got 'hallo'")
+        tell(ASKS - 1, f"asked '{order['targets'][0]['method']} {order['targets'][0]['path']}', got 'hallo'")
         sys.exit(1)
     tell(ASKS)
     tell(ASKS)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 
 from nsb.analyse import effects, owners
@@ -180,7 +180,34 @@ def _effects(duet: Duet, answers: int) -> Check:
         looks=0,
     )
     sentences = [*effects.elsewhere(caused, answers, answers), *effects.statements(caused, answers, answers)]
+    if duet.parts:
+        sentences = list(_of_parts(duet))
     return _check("V9", sentences, bad=True, executed=duet.executed, inserted=duet.inserted, called=duet.called, answers=answers)
+
+
+def _of_parts(duet: Duet) -> Iterator[str]:
+    """The same of a mixture: what all its requests must cause together."""
+    both = [duet.own, *([duet.partner] if duet.partner is not None else [])]
+    counts = [sum(each.answers_of[number] for each in both) for number in range(len(duet.parts))]
+    pairs = list(zip(counts, duet.parts, strict=True))
+    made = " and ".join(f"{count} of {part.scenario}" for count, part in pairs)
+
+    def apart(seen: int | None, wanted: int, slack: int = 0) -> bool:
+        return seen is not None and abs(seen - wanted) > slack
+
+    if apart(duet.called, sum(count * part.calls for count, part in pairs)):
+        yield f"the upstream got {duet.called} calls for {made}"
+    if apart(duet.asked_ms, sum(count * part.calls * part.call_ms for count, part in pairs)):
+        yield f"the upstream was to wait {duet.asked_ms} ms in all for {made}"
+    if apart(duet.inserted, sum(count for count, part in pairs if part.writes)):
+        yield f"the database has {duet.inserted} new rows for {made}"
+    reads = sum(count * part.statements for count, part in pairs if not part.writes)
+    writes = sum(count * part.statements for count, part in pairs if part.writes)
+    for seen, wanted, kind in ((duet.selects, reads, "SELECT"), (duet.inserts, writes, "INSERT"), (duet.executed, reads + writes, "all")):
+        if apart(seen, wanted, effects.STATEMENTS_SLACK):
+            yield f"the database executed {seen} statements ({kind}) for {made}"
+    if duet.keys_read is not None and duet.keys_read < sum(count for count, part in pairs if part.reads_a_row):
+        yield f"the database looked up {duet.keys_read} rows by key for {made}"
 
 
 def _held(both: Sequence[Driven], hold_ms: int) -> Check:

@@ -12,11 +12,14 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, get_args
+
+from pydantic import Field
 
 from nsb.analyse.stats import quantile
 from nsb.records.schema import to_json
+from nsb.registry.shapes import FullCore, Mixture
 from nsb.registry.terms import Frozen
 
 if TYPE_CHECKING:
@@ -59,6 +62,18 @@ class Check(Frozen):
     """By the fit of all rows but this one."""
     off: float
     """Predicted ÷ measured − 1."""
+
+
+class Predicted(Frozen):
+    """A mixture of requests, which no fit uses: what the model says that a request of it costs, and what it was measured to cost."""
+
+    scenario: str
+    measured_us: float
+    predicted_us: float
+    off: float
+    """Predicted ÷ measured − 1: geometric mean over the rounds, with its t interval."""
+    low: float | None
+    high: float | None
 
 
 class Quantity(Frozen):
@@ -111,6 +126,7 @@ class Fitted(Frozen):
     """|ln(predicted ÷ measured)| of the check row; 0 where no row is determined by the others."""
     check: Check | None
     rows: list[Row]
+    mixtures: list[Predicted] = Field(default_factory=list)
     memory: Memory
     stations: Stations
 
@@ -148,8 +164,19 @@ def work_of(scenario: Scenario) -> list[float]:
 
 
 def works_of(scenarios: Mapping[str, Scenario]) -> dict[str, list[float]]:
-    """The work of every scenario that measures the cost of a request."""
-    return {name: work_of(scenario) for name, scenario in scenarios.items() if scenario.paired}
+    """The work of every scenario that measures the cost of one kind of request: what is fitted."""
+    return {name: work_of(scenario) for name, scenario in scenarios.items() if isinstance(scenario, FullCore)}
+
+
+def mixtures_of(scenarios: Mapping[str, Scenario]) -> dict[str, list[float]]:
+    """The work of an average request of every mixture."""
+    found = {}
+    for name, scenario in scenarios.items():
+        if isinstance(scenario, Mixture):
+            whole = sum(weight for _, weight in scenario.mixed)
+            works = [[count * weight / whole for count in work_of(row)] for row, weight in scenario.mixed]
+            found[name] = [sum(column) for column in zip(*works, strict=True)]
+    return found
 
 
 # --- the fit -----------------------------------------------------------------------------------------------------------------
@@ -164,9 +191,17 @@ def fit(
     name: str,
 ) -> CostModel:
     """The model of a run. `table`: that of the same run; `name`: what the run is called."""
-    works, plan = works_of(scenarios), run["plan"]
+    works, mixtures, plan = works_of(scenarios), mixtures_of(scenarios), run["plan"]
     fitted = [
-        _fitted(each, costs_of(cells, each, works), works, _memory(table, each, name), _stations(run, contenders, each))
+        _fitted(
+            each,
+            costs_of(cells, each, works),
+            costs_of(cells, each, mixtures),
+            works,
+            mixtures,
+            _memory(table, each, name),
+            _stations(run, contenders, each),
+        )
         for each in table.contenders
     ]
     return CostModel(
@@ -190,12 +225,19 @@ def costs_of(cells: Sequence[Cell], contender: str, works: Mapping[str, Sequence
 
 
 def _fitted(
-    contender: str, costs: Mapping[int, Mapping[str, float]], works: Mapping[str, Sequence[float]], memory: Memory, stations: Stations
+    contender: str,
+    costs: Mapping[int, Mapping[str, float]],
+    mixed: Mapping[int, Mapping[str, float]],
+    works: Mapping[str, Sequence[float]],
+    mixtures: Mapping[str, Sequence[float]],
+    memory: Memory,
+    stations: Stations,
 ) -> Fitted:
     """Without rounds where no cost rows were measured, or too few to tell what they are made of."""
     known = _known({scenario for round_ in costs.values() for scenario in round_}, works)
     complete = {number: own for number, own in costs.items() if known and _known(own.keys(), works) == known}
-    rounds = [_solved(own, works, known) for _, own in sorted(complete.items())]
+    solved = {number: _solved(own, works, known) for number, own in sorted(complete.items())}
+    rounds = list(solved.values())
     t = quantile((1 + LEVEL) / 2, len(rounds) - 1) if len(rounds) > 1 else None
     check = _check(list(complete.values()), works, known)
     misfit = 0.0 if check is None else abs(math.log1p(check.off))
@@ -208,9 +250,37 @@ def _fitted(
         misfit=round(misfit, 6),
         check=check,
         rows=_rows(list(complete.values()), rounds, works),
+        mixtures=list(_predicted(solved, mixed, mixtures, known)),
         memory=memory,
         stations=stations,
     )
+
+
+def _predicted(
+    solved: Mapping[int, Sequence[float]],
+    mixed: Mapping[int, Mapping[str, float]],
+    mixtures: Mapping[str, Sequence[float]],
+    known: Sequence[int],
+) -> Iterator[Predicted]:
+    """Of mixtures whose work the cost rows of the run determine, over the rounds that have both."""
+    for name, work in mixtures.items():
+        both = [(mixed[number][name], cost_of(work, each)) for number, each in solved.items() if name in mixed.get(number, {})]
+        if not both or any(count > 0 and k not in known for k, count in enumerate(work)):
+            continue
+        logs = [math.log(predicted / measured) for measured, predicted in both]
+        mean = statistics.fmean(logs)
+        width = None
+        if len(logs) > 1:
+            width = quantile((1 + LEVEL) / 2, len(logs) - 1) * statistics.stdev(logs) / math.sqrt(len(logs))
+        measured, predicted = (_geometric(column) for column in zip(*both, strict=True))
+        yield Predicted(
+            scenario=name,
+            measured_us=round(measured, 4),
+            predicted_us=round(predicted, 4),
+            off=round(math.expm1(mean), 6),
+            low=None if width is None else round(math.expm1(mean - width), 6),
+            high=None if width is None else round(math.expm1(mean + width), 6),
+        )
 
 
 def _known(scenarios: Iterable[str], works: Mapping[str, Sequence[float]]) -> list[int]:

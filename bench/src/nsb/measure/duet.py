@@ -10,13 +10,13 @@ from pathlib import Path
 from nsb.measure import generator, owners
 from nsb.measure.client import StatsReader
 from nsb.measure.effects import call_ms, reads_a_row, upstream_counts
-from nsb.measure.generator import Competitors, Target
+from nsb.measure.generator import Competitors, Target, targets
 from nsb.measure.meter import sleep_until
 from nsb.measure.native import Stage
 from nsb.measure.process import ALL_CORES, Process, ProcessError, cpu_s, machine_times, waited_s
 from nsb.measure.running import Running
-from nsb.records.duet import Driven, Duet, Series, Speed
-from nsb.registry.shapes import FullCore
+from nsb.records.duet import Driven, Duet, Part, Series, Speed
+from nsb.registry.shapes import CostRow, Mixture
 from nsb.registry.timing import Timing
 
 EVERY_S = 0.25
@@ -45,7 +45,7 @@ class Ground:
             each.end()
         self._competitors.clear()
 
-    def measure(self, scenario: FullCore, timing: Timing, own: Running, partner: Running | None, rehearsal: bool) -> Duet:
+    def measure(self, scenario: CostRow, timing: Timing, own: Running, partner: Running | None, rehearsal: bool) -> Duet:
         """One cost cell. These services run, and all others are stopped.
 
         Raises ProcessError for what generator, witness or competitor does wrong.
@@ -60,31 +60,35 @@ class Ground:
     def speed(self) -> Speed:
         return generator.speed(self.program, self.stage.placement.service[0], self.folder / "witness.log")
 
-    def drive(self, running: Running, asked: Target, connections: int, name: str, duration_s: float, pause_ms: int = 0) -> Process:
+    def drive(
+        self, running: Running, asked: Sequence[Target], connections: int, name: str, duration_s: float, pause_ms: int = 0
+    ) -> Process:
         """A generator at work on a service. Raises ProcessError."""
         pids = running.process.tree()
         what = generator.order(asked, running.base_url, pids, self.seed, connections, EVERY_S, duration_s, pause_ms)
         return generator.start(self.program, what, self.stage.placement.generator, self.folder, name)
 
 
-def _measure(ground: Ground, scenario: FullCore, timing: Timing, own: Running, partner: Running | None, rehearsal: bool) -> Duet:
+def _measure(ground: Ground, scenario: CostRow, timing: Timing, own: Running, partner: Running | None, rehearsal: bool) -> Duet:
     both = [own, *([partner] if partner is not None else [])]
     database = ground.stage.database
-    if scenario.writes:
+    rows = [row for row, _ in scenario.mixed]
+    writes, states, calls_ = any(row.writes for row in rows), any(row.statements for row in rows), any(row.upstream_calls for row in rows)
+    if writes:
         database.reset_books()
     speeds = [ground.speed()]
     competitors = scenario.competitors + (0 if partner is not None else 1)  # one in the place of the partner
     computing = ground.competitors(competitors)
     before = [counted(each) for each in both]
-    asked = database.counters() if scenario.statements else None
-    called, to_wait_ms = upstream_counts(ground.stage.upstream_url) if scenario.upstream_calls else (None, None)
+    asked = database.counters() if states else None
+    called, to_wait_ms = upstream_counts(ground.stage.upstream_url) if calls_ else (None, None)
     duration_s = timing.settle_s + timing.window_s + LATE_S + 2 * EVERY_S
     generators: list[Process] = []
     looks = [owners.Look(ground.stage, each) for each in both]
     computing.go()
     try:
         for number, each in enumerate(both):
-            generators.append(ground.drive(each, generator.target(scenario), scenario.vus, f"duet-{number}", duration_s))
+            generators.append(ground.drive(each, targets(scenario), scenario.vus, f"duet-{number}", duration_s))
         opens_s = time.time() + timing.settle_s
         sleep_until(opens_s - LOOK_S)
         for look in looks:
@@ -114,6 +118,7 @@ def _measure(ground: Ground, scenario: FullCore, timing: Timing, own: Running, p
             counted=None if then is None or now is None else now - then,
             waited_s=None if waits[0] is None or waits[1] is None else round(max(0.0, waits[1] - waits[0]), 6),
             least_ms=load.least_ms,
+            answers_of=load.answers_of if isinstance(scenario, Mixture) else [],
         )
         for running, load, then, now, waits in zip(both, loads, before, after, zip(first.waited, last.waited, strict=True), strict=True)
     ]
@@ -137,16 +142,30 @@ def _measure(ground: Ground, scenario: FullCore, timing: Timing, own: Running, p
         executed=None if asked is None or executed is None else executed.questions - asked.questions,
         selects=None if asked is None or executed is None else executed.selects - asked.selects,
         inserts=None if asked is None or executed is None else executed.inserts - asked.inserts,
-        keys_read=executed.keys_read - asked.keys_read if asked is not None and executed is not None and reads_a_row(scenario) else None,
-        inserted=database.inserted() if scenario.writes else None,
+        keys_read=executed.keys_read - asked.keys_read
+        if asked is not None and executed is not None and any(map(reads_a_row, rows))
+        else None,
+        inserted=database.inserted() if writes else None,
         called=None if called is None or calls is None else calls - called,
         asked_ms=None if to_wait_ms is None or waited_ms is None else waited_ms - to_wait_ms,
         calls=scenario.upstream_calls,
         call_ms=call_ms(scenario),
-        hold_ms=scenario.hold_ms,
+        hold_ms=min(row.hold_ms for row in rows),
+        parts=[_part(row) for row in rows] if isinstance(scenario, Mixture) else [],
         rehearsal=rehearsal,
         speeds=[*speeds, ground.speed()],
         owned=[owned for owned in (look.owned() for look in looks) if owned is not None],
+    )
+
+
+def _part(row: CostRow) -> Part:
+    return Part(
+        scenario=row.id,
+        statements=row.statements,
+        writes=row.writes,
+        reads_a_row=reads_a_row(row),
+        calls=row.upstream_calls,
+        call_ms=call_ms(row),
     )
 
 

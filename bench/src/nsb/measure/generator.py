@@ -11,6 +11,7 @@ from typing import NamedTuple
 from nsb.measure.process import Process, ProcessError
 from nsb.records.duet import Series, Speed
 from nsb.registry.scenario import Scenario
+from nsb.registry.shapes import CostRow
 
 WITNESS_S = 10.0
 """How long the witness may take: some 60 ms on a free core (s)."""
@@ -33,10 +34,14 @@ class Loaded:
     wrong: str | None
     least_ms: float | None
     """The quickest answer (ms); None where none came."""
+    answers_of: list[int]
+    """`answers` by target."""
 
 
 class Target(NamedTuple):
-    """What is asked, and what must be answered. A body that is empty is not compared: only status and length are."""
+    """What is asked, and what must be answered. A body that is empty is not compared: only status and length are.
+
+    Of several targets each is drawn as often as its weight says."""
 
     method: str
     path: str
@@ -44,15 +49,21 @@ class Target(NamedTuple):
     body: str
     status: int
     ids: int
+    weight: int = 1
 
 
 def target(scenario: Scenario) -> Target:
-    """Of a scenario's own load."""
+    """Of a scenario whose requests are all of one kind."""
     return Target(scenario.method, scenario.path, scenario.send or "", scenario.body, scenario.answer_status, scenario.ids)
 
 
+def targets(row: CostRow) -> list[Target]:
+    """Of a cost row's own load."""
+    return [target(each)._replace(weight=weight) for each, weight in row.mixed]
+
+
 def order(
-    asked: Target,
+    asked: Sequence[Target],
     base_url: str,
     pids: Sequence[int],
     seed: int,
@@ -64,7 +75,7 @@ def order(
     """What the generator is told (bench/generator/order.go)."""
     return {
         "address": base_url.removeprefix("http://"),
-        **asked._asdict(),
+        "targets": [each._asdict() for each in asked],
         "seed": seed,
         "connections": connections,
         "pause_ms": pause_ms,
@@ -100,7 +111,7 @@ def finish(generator: Process, deadline_s: float) -> Loaded:
         )
         last = lines[-1]
         least_ms = round(last["least_latency_s"] * 1000, 3) if last["answers"] else None
-        return Loaded(series, last["answers"], last["opened"], last.get("wrong"), least_ms)
+        return Loaded(series, last["answers"], last["opened"], last.get("wrong"), least_ms, last["answers_of"])
     except (OSError, ValueError, KeyError, IndexError) as error:
         raise ProcessError(f"the generator left no readings: {error!r}") from None
 

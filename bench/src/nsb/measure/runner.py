@@ -25,7 +25,7 @@ from nsb.records.manifest import Manifest
 from nsb.records.starts import Start
 from nsb.registry.contenders import Contender
 from nsb.registry.plan import Plan, Slot, needs_fresh
-from nsb.registry.shapes import FullCore
+from nsb.registry.shapes import CostRow
 
 
 class Runner:
@@ -183,7 +183,7 @@ class Runner:
                 self._out[slot.contender.id] = str(error)
                 return self._unmeasured(slot, attempt, "failed", str(error))
         try:
-            return self._cost(slot, running, attempt) if isinstance(slot.scenario, FullCore) else self._measure(slot, running, attempt)
+            return self._cost(slot, running, attempt) if isinstance(slot.scenario, CostRow) else self._measure(slot, running, attempt)
         finally:
             running.process.freeze()
             if slot.scenario.spends(slot.contender):
@@ -218,7 +218,7 @@ class Runner:
     def _cost(self, slot: Slot, running: Running, attempt: int) -> Record:
         """A cost cell: with the reference, where that is another contender and runs in this round."""
         began, started_at = time.monotonic(), datetime.now(UTC).isoformat(timespec="seconds")
-        assert isinstance(slot.scenario, FullCore)
+        assert isinstance(slot.scenario, CostRow)
         try:
             partner = self._partner(slot)
         except (Died, ProcessError) as error:

@@ -14,7 +14,7 @@ from nsb.measure.running import Died, Running
 from nsb.records.duet import FALLING
 from nsb.records.starts import Visit, costs_of, steady
 from nsb.registry.scenario import Scenario
-from nsb.registry.shapes import FullCore
+from nsb.registry.shapes import CostRow, FullCore, cost_rows
 
 STEP_S = 3.0
 """All endpoints at once for so long, then it is asked whether that was cheaper than the steps before (s)."""
@@ -43,7 +43,7 @@ def warm(ground: Ground, running: Running, scenarios: Sequence[Scenario], cap_s:
     Raises Died where the service answers wrongly or goes away, ProcessError for what the generator does wrong.
     """
     course = _Course(ground, running, cap_s)
-    rows = [each for each in scenarios if isinstance(each, FullCore)]
+    rows = cost_rows(scenarios)
     settled = course.steps(targets(scenarios))
     if rows and course.visits[-1].cost_us <= COMPILES * course.visits[0].cost_us:
         settled &= course.rounds(rows, SHARE, QUIET)
@@ -54,7 +54,9 @@ def warm(ground: Ground, running: Running, scenarios: Sequence[Scenario], cap_s:
 def targets(scenarios: Sequence[Scenario]) -> list[Target]:
     """Every endpoint of these scenarios once, with a short hold; a body is compared where nothing is changed for the warm-up."""
     found: dict[tuple[str, str], Target] = {}
-    for each in scenarios:
+    for each in (
+        row for scenario in scenarios for row in ([row for row, _ in scenario.mixed] if isinstance(scenario, CostRow) else [scenario])
+    ):
         own = generator.target(each)
         asked = [own if each.warm_path is None else own._replace(path=each.warm_path, body="")]
         asked += [Target("GET", heavy.warm_path, "", "", each.answer_status, 0) for heavy in each.heavy_requests]
@@ -104,7 +106,7 @@ class _Course:
         self.left_s -= length_s
         try:
             for number, (target, count) in enumerate(orders):
-                under_way.append(self.ground.drive(self.running, target, count, f"warm-{number}", length_s, pause_ms))
+                under_way.append(self.ground.drive(self.running, [target], count, f"warm-{number}", length_s, pause_ms))
             loads = [_finished(self.running, each) for each in under_way]
         finally:
             for each in under_way:
@@ -129,7 +131,7 @@ def _part(load: Loaded, first: int, last: int) -> tuple[int, float]:
     return series.answers[last] - series.answers[first], series.service_cpu_s[last] - series.service_cpu_s[first]
 
 
-def bursts(ground: Ground, running: Running, scenario: Scenario) -> list[float]:
+def bursts(ground: Ground, running: Running, scenario: CostRow) -> list[float]:
     """Full load on all cores right before a cost cell, until a request costs no less than just before; CPU µs per request of each half
     of each burst. Programs that compile while they run throw away what they have not used for a while (node between two scenarios).
 
@@ -142,10 +144,10 @@ def bursts(ground: Ground, running: Running, scenario: Scenario) -> list[float]:
         running.process.pin(ground.stage.placement.service)
 
 
-def _bursts(ground: Ground, running: Running, scenario: Scenario) -> list[float]:
+def _bursts(ground: Ground, running: Running, scenario: CostRow) -> list[float]:
     costs: list[float] = []
     for number in range(BURSTS):
-        process = ground.drive(running, generator.target(scenario), scenario.vus, f"burst-{number}", BURST_S + EVERY_S)
+        process = ground.drive(running, generator.targets(scenario), scenario.vus, f"burst-{number}", BURST_S + EVERY_S)
         try:
             load = _finished(running, process)
         finally:

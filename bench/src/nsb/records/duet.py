@@ -59,8 +59,21 @@ class Driven(Frozen):
     """CPU µs per request of each half of each burst that warmed it for this scenario, until the cost fell no longer."""
     waited_s: float | None
     """How long its threads were ready to run and had no core, between the window's edges (schedstat; s). None: nobody can read it."""
+    answers_of: list[int] = Field(default_factory=list)
+    """Of a mixture: `answers` by part."""
     least_ms: float | None = None
     """Its quickest answer over the whole load, from the sending of the request (ms). None: none came, or nobody looked."""
+
+
+class Part(Frozen):
+    """What each request of one part of a mixture causes, as declared."""
+
+    scenario: str
+    statements: int
+    writes: bool
+    reads_a_row: bool
+    calls: int
+    call_ms: int
 
 
 class Duet(Frozen):
@@ -93,6 +106,8 @@ class Duet(Frozen):
     """Calls that the upstream answered over the whole load; None where none are declared."""
     calls: int
     """Upstream calls per request, as declared."""
+    parts: list[Part] = Field(default_factory=list)
+    """Of a mixture; its `statements`, `calls` and `call_ms` are 0 then."""
     hold_ms: int = 0
     """The shortest time that a request must wait, as declared."""
     selects: int | None = None

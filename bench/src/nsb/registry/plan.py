@@ -13,7 +13,7 @@ from nsb.registry.claims import Claims, MeasuredRule, contenders_of
 from nsb.registry.contenders import Contender, twin_id
 from nsb.registry.load import Registry
 from nsb.registry.scenario import Scenario
-from nsb.registry.shapes import FullCore, files_for
+from nsb.registry.shapes import cost_rows, files_for
 from nsb.registry.terms import Profile
 from nsb.registry.timing import Tier, Timing
 
@@ -190,8 +190,8 @@ class Plan:
         cap_s = self.tier.warm_cap_s
         if not contender.has_heap:
             return START_S + min(STEADY_S, cap_s)
-        rows = sum(isinstance(each, FullCore) for each in self.asked_of(contender))
-        return JVM_START_S + min(JVM_STEPS_S + rows * JVM_VISITS_S, cap_s)
+        rows = cost_rows(self.asked_of(contender))
+        return JVM_START_S + min(JVM_STEPS_S + len(rows) * JVM_VISITS_S, cap_s)
 
     def starts(self, contender: Contender) -> int:
         """Fresh processes in a round: besides the first for a ladder after other loads, for another heap, and after one that is spent."""

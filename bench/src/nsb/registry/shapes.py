@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import AfterValidator, Field, TypeAdapter, model_validator
@@ -295,10 +295,9 @@ class FixedWork(_Closed):
         return Timing(boot_s=boot, spread_s=0.0, settle_s=0.0, window_s=window, drain_s=0.0, ends=True)
 
 
-class FullCore(_Closed):
+class CostRow(_Closed):
     """What a request costs on a core that never idles: a contender and the reference at once, each with users enough to fill its share."""
 
-    shape: Literal["cost"]
     vus: int = Field(gt=0)
     """Connections of each of the two generators, one request at a time on each."""
     competitors: int = Field(ge=0)
@@ -309,15 +308,56 @@ class FullCore(_Closed):
     def headline(self) -> Headline:
         return "cpu"
 
+    @property
+    def mixed(self) -> Sequence[tuple[FullCore, int]]:
+        """The kinds of requests, and how often each of them comes."""
+        raise NotImplementedError
+
     def timing(self, tier: Tier) -> Timing:
         """No k6, so no boot of k6."""
         return Timing(boot_s=COST_BOOT_S, spread_s=0.0, settle_s=tier.cost_settle_s, window_s=tier.cost_window_s, drain_s=0.0)
 
 
+class FullCore(CostRow):
+    """All requests are of one kind."""
+
+    shape: Literal["cost"]
+
+    @property
+    def mixed(self) -> Sequence[tuple[FullCore, int]]:
+        return [(self, 1)]
+
+
+class Mixture(CostRow):
+    """Requests of several cost rows: what the cost model is held against, since no fit uses it."""
+
+    shape: Literal["mixture"]
+    path: Literal["/"] = "/"
+    body: Literal[""] = ""
+    parts: dict[str, Annotated[int, Field(gt=0)]] = Field(min_length=2)
+    """Cost row → how often its request comes."""
+    rows: tuple[FullCore, ...] = ()
+    """The cost rows themselves: the registry puts them here."""
+
+    @property
+    def mixed(self) -> Sequence[tuple[FullCore, int]]:
+        return [(row, self.parts[row.id]) for row in self.rows]
+
+    @property
+    def paths(self) -> list[str]:
+        return [path for row in self.rows for path in row.paths]
+
+
+def cost_rows(scenarios: Iterable[Scenario]) -> list[FullCore]:
+    """The cost rows among these scenarios and those that their mixtures are made of, each once."""
+    found = {row.id: row for each in scenarios if isinstance(each, CostRow) for row, _ in each.mixed}
+    return list(found.values())
+
+
 AnyScenario = Annotated[
-    OpenRate | ClosedUsers | MemoryLadder | HeldConnections | FixedWork | HeavyMix | FullCore, Field(discriminator="shape")
+    OpenRate | ClosedUsers | MemoryLadder | HeldConnections | FixedWork | HeavyMix | FullCore | Mixture, Field(discriminator="shape")
 ]
-SHAPES = ("rate", "users", "ladder", "held", "fixed-work", "mix", "cost")
+SHAPES = ("rate", "users", "ladder", "held", "fixed-work", "mix", "cost", "mixture")
 _ANY: TypeAdapter[Scenario] = TypeAdapter(AnyScenario)
 
 

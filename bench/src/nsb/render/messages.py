@@ -913,6 +913,12 @@ MESSAGES: dict[str, tuple[str, str]] = {
         "The sum of the parts is not exact. {row}, predicted from the other rows: {off}. The intervals are wider by that.",
         "비용을 더한 값은 근사치입니다. 다른 행으로 예측한 {row}의 오차는 {off}이며, 구간을 그만큼 넓혔습니다.",
     ),
+    "size.predicted": (
+        "Checked on {n} mixtures that no fit uses: {within} of {cells} predictions are within {share} of what was measured; the furthest "
+        "is {off}, {name} in {row}.",
+        "피팅에 쓰지 않은 조합 {n}개로 확인했습니다. 예측 {cells}개 가운데 {within}개가 측정값의 {share} 안에 있고, "
+        "가장 크게 벗어난 것은 {row}의 {name}({off})입니다.",
+    ),
     "size.elsewhere": (
         "Memory that this run did not measure is from {runs}.",
         "이 실행에서 재지 않은 메모리는 {runs}의 값입니다.",

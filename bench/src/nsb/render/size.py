@@ -12,6 +12,9 @@ from nsb.analyse.size import Lack, Sized, Workload, thousands_of
 from nsb.render.messages import Language, text
 from nsb.render.words import number
 
+NEAR = 0.15
+"""A prediction so close to what was measured is counted as right."""
+
 
 def grid(found: Sequence[Sized], load: Workload) -> Grid:
     """A line for each contender, the cheapest in cores first."""
@@ -78,6 +81,13 @@ def about(model: CostModel, language: Language = "en") -> Iterator[str]:
     if checks:
         row, off = next(iter(checks.values())).scenario, ", ".join(f"{name} {each.off:+.0%}" for name, each in checks.items())
         yield text("size.off", language, row=row, off=off)
+    predicted = [(each.contender, one) for each in model.contenders for one in each.mixtures]
+    if predicted:
+        name, furthest = max(predicted, key=lambda each: abs(each[1].off))
+        yield text(
+            "size.predicted", language, n=len({one.scenario for _, one in predicted}), cells=len(predicted), share=f"{NEAR:.0%}",
+            within=sum(abs(one.off) <= NEAR for _, one in predicted), off=f"{furthest.off:+.0%}", name=name, row=furthest.scenario,
+        )  # fmt: skip
     elsewhere = sorted({each.run for one in model.contenders for each in quantities(one.memory) if each.run != model.run})
     if elsewhere:
         yield text("size.elsewhere", language, runs=", ".join(elsewhere))
