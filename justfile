@@ -31,6 +31,11 @@ plan *arguments:
 conform *arguments:
     @bench/nsb conform "$@"
 
+# Odd requests, drawn by a seed, to all contenders, which must answer them alike
+[group('check')]
+fuzz *arguments:
+    @bench/nsb fuzz "$@"
+
 # What this machine has and lacks, per contender
 [group('check')]
 doctor *arguments:

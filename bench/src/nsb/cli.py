@@ -231,6 +231,18 @@ def conform(
     conforming.conform(contenders or [], runner, profile, database_url, stopped_for)
 
 
+@app.command("fuzz", rich_help_panel=CHECK)
+def fuzz(
+    contenders: Annotated[list[str] | None, typer.Argument(help="ids; default: all default contenders, one for each program")] = None,
+    requests: Annotated[int, typer.Option(min=1, max=1_000_000, help="how many")] = 3000,
+    seed: Annotated[int, typer.Option(min=0, help="draws them")] = 1,
+) -> None:
+    """Odd requests to all contenders: what the contract specifies they must answer alike."""
+    from nsb.verbs import fuzzing
+
+    fuzzing.fuzz(contenders or [], requests, seed)
+
+
 @app.command("test", rich_help_panel=CHECK)
 def run_checks(
     only: Annotated[list[str] | None, typer.Argument(help="parts, by how their names begin; default: all")] = None,

@@ -167,10 +167,11 @@ def concerns(target: str, endpoints: Collection[str]) -> bool:
 
 def answers(base_url: str, endpoints: Collection[str] = ENDPOINTS) -> dict[str, Answer]:
     """The answers of this service to all requests of the table that apply to it, by the exchange's title; 0 means no answer."""
-    return {one.title: _answer(base_url, one.request) for one in exchanges() if concerns(one.request.target, endpoints)}
+    return {one.title: answer_to(base_url, one.request) for one in exchanges() if concerns(one.request.target, endpoints)}
 
 
-def _answer(base_url: str, request: Request) -> Answer:
+def answer_to(base_url: str, request: Request) -> Answer:
+    """Status 0: there was none."""
     try:
         return answer_of(ask(base_url, request))
     except NoAnswer as error:
@@ -186,12 +187,13 @@ def differences(by_contender: Mapping[str, Mapping[str, Answer]]) -> list[Outcom
             if exchange.title in given:
                 groups.setdefault(given[exchange.title], []).append(contender)
         passed = len(groups) < 2
-        detail = "one answer" if passed else _sides(groups)
+        detail = "one answer" if passed else sides_of(groups)
         outcomes.append(Outcome(exchange.rule, exchange.title, passed, detail))
     return outcomes
 
 
-def _sides(groups: Mapping[Answer, Sequence[str]]) -> str:
+def sides_of(groups: Mapping[Answer, Sequence[str]]) -> str:
+    """Who gave which answer, the most first."""
     sides = sorted(groups.items(), key=lambda side: -len(side[1]))
     return " · ".join(f"{', '.join(names)}: {shown(answer)}" for answer, names in sides)
 

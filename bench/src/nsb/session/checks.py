@@ -80,6 +80,7 @@ def _parts(root: Path, registry: Registry, quick: bool = False) -> list[Part]:
     live = [
         Part("harness: tests", lambda: _command([sys.executable, "-m", "pytest", *SIDE_BY_SIDE], bench)),
         Part("contract: every default contender", lambda: _command([*nsb, "conform"], root)),
+        Part("contract: odd requests", lambda: _command([*nsb, "fuzz"], root)),
         Part("a stop of three seconds", lambda: _command([*nsb, "conform", *_checked(registry), "--stopped-for", "3"], root)),
         Part("a short run, build to table", lambda: _short_run(nsb, root, registry)),
     ]

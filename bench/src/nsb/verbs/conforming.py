@@ -33,14 +33,14 @@ def conform(contenders: Sequence[str], runner: str, profile: str | None, databas
     plan = make(registry, Asked("smoke", ",".join(contenders) if contenders else "default", seed=0, profile=profile))
     work = workshop(ROOT, registry)
     ground = runners.asked_of(runner, work, plan.contenders, plan.workers, say)
-    there, left_out = _built(ground, plan)
+    there, left_out = built(ground, plan)
     tell_left_out(left_out)
     if stopped_for is None:
         sys.exit(_conform(work, ground, plan, there, left_out, database_url))
     sys.exit(_stopped(ground, plan, there, left_out, database_url, stopped_for))
 
 
-def _built(ground: runners.Runner, plan: plans.Plan) -> tuple[list[Contender], dict[str, str]]:
+def built(ground: runners.Runner, plan: plans.Plan) -> tuple[list[Contender], dict[str, str]]:
     """The contenders that can run, built, and contender → why another cannot."""
     runnable, left_out = ground.runnable(plan.contenders)
     _, failed = ground.build([each for each in plan.contenders if each.id in runnable], say)
