@@ -58,7 +58,8 @@ def paragraphs(text: str) -> list[str]:
 
 def sentences(text: str) -> list[str]:
     """They end with a full stop, a question mark or an exclamation mark that whitespace or the paragraph's end follows."""
-    return [sentence for each in paragraphs(text) for sentence in re.split(r"(?<=[.!?])\s+|(?<=[.!?][*)\"”])\s+", each)]
+    plain = (re.sub(r"</?sub>", "", each) for each in paragraphs(text))
+    return [sentence for each in plain for sentence in re.split(r"(?<=[.!?])\s+|(?<=[.!?][*)\"”])\s+", each)]
 
 
 def words(sentence: str) -> int:

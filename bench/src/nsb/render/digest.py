@@ -12,6 +12,9 @@ from nsb.render.words import CLOCK_MS, number
 TOLD = 0.05
 """A half-width up to this share is not printed beside its value: the legend says so once."""
 
+UNKNOWN = "◇"
+"""A value that was not compared, in a row where others were."""
+
 # --- figures --------------------------------------------------------------------------------------------------------------
 
 
@@ -148,7 +151,7 @@ def _cell(row: Row, place: Place, language: Language) -> str:
         "best": f"**{beside}**" if beside else "**best**",
         "tied": f"≈ {beside}".strip(),
         "worse": beside,
-        "unknown": f"○ {beside}".strip(),
+        "unknown": beside if uncompared(row) else f"{UNKNOWN} {beside}".strip(),
     }
     marked = first[place.mark] if place.value is not None else ""
     below = " ".join(part for part in (value(row, place, language), width(row, place)) if part)
@@ -156,18 +159,34 @@ def _cell(row: Row, place: Place, language: Language) -> str:
     return f"{above}<br><sub>{below}</sub>" if above else below
 
 
+def uncompared(row: Row) -> bool:
+    """Whether nobody in the row was compared: then no cell has a mark, and a note names the row."""
+    return all(place.mark == "unknown" for place in row.places)
+
+
 def notes(found: Digest, language: Language, best: str = "digest.legend.best") -> list[str]:
-    """What the marks of this table mean, what its failures are, and in which rows nobody differs. `best`: how the best one is marked."""
+    """What the marks of this table mean, what its failures are, and in which rows nobody differs. `best`: how the best one is marked.
+
+    A mark that the table does not have is not explained.
+    """
     shown = [row for row in found.rows if not row.alike]
-    lines = [text("digest.legend", language, best=text(best, language))]
-    if any(place.mark == "unknown" and place.value is not None for row in shown for place in row.places):
-        lines.append(text("digest.legend.unknown", language))
+    places = [(row, place) for row in shown for place in row.places]
+    lines = [text("digest.legend", language)]
+    if any(by_clock(row) and factor(place.factors.get(row.leader or "")) for row, place in places):
+        lines.append(text("digest.legend.latency", language))
+    lines.append(text("digest.legend.better", language, best=text(best, language)))
+    if any(place.mark == "tied" for _, place in places):
+        lines.append(text("digest.legend.tied", language))
+    if any(place.mark == "unknown" and place.value is not None and not uncompared(row) for row, place in places):
+        lines.append(text("digest.legend.unknown", language, mark=UNKNOWN))
+    if titles := [title(row, language) for row in shown if uncompared(row)]:
+        lines.append(text("digest.legend.uncompared", language, rows=", ".join(titles)))
     if any(place.doubtful for row in shown for place in row.places):
         lines.append(text("digest.legend.doubt", language))
     failed = [row for row in shown if any(place.fails for place in row.places) and row.chosen.fails is not None]
     if failed:
         reasons = [f"{title(row, language)}: {own(row.chosen.fails, language)}" for row in failed]
-        lines.append(text("digest.legend.fails", language, reasons="; ".join(reasons)))
+        lines.append(text("digest.legend.fails", language, reasons=". ".join(reasons)))
     lines += [
         text("digest.alike", language, title=title(row, language), range=hull(row, row.places, language))
         for row in found.rows if row.alike

@@ -31,6 +31,7 @@ from nsb.records.starts import Start
 from nsb.registry.claims import Article, Dominance, Judgement, Said, Verdict
 from nsb.render import claims as verdicts
 from nsb.render import controls as control_words
+from nsb.render import digest as digest_words
 from nsb.render import html_claims, html_digest, html_size, html_strips, html_table, html_words, idle, messages, switches, words
 from nsb.render.blog import again
 from nsb.render.charts import Chart
@@ -93,7 +94,7 @@ def page(
 def _environment() -> Environment:
     made = Environment(loader=FileSystemLoader(FOLDER), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     made.globals.update(
-        option=html_words.option, marks_of=html_table.marks_of,
+        unknown_mark=digest_words.UNKNOWN, option=html_words.option, marks_of=html_table.marks_of,
         t=text, instead=verdicts.instead, counts=html_words.in_both(verdicts.counts),
         both=html_words.both, label=html_words.label, word=messages.word, criterion=messages.criterion,
         asked=html_words.in_both(messages.asked_of), bound_of=html_words.in_both(messages.bound_of),

@@ -32,6 +32,7 @@ class Line:
     title: Said
     unit: Said
     fails: Said | None
+    uncompared: bool
     cells: list[Cell]
 
 
@@ -43,6 +44,7 @@ def lines(found: Digest) -> list[Line]:
             title=row.chosen,
             unit=messages.in_each(lambda language, row=row: words.unit(row, language)),  # type: ignore[misc]
             fails=row.chosen.fails,
+            uncompared=words.uncompared(row),
             cells=[_cell(row, place) for place in row.places],
         )
         for row in found.rows

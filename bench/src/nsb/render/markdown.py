@@ -139,6 +139,11 @@ def readme_block(found: Digest, run: dict[str, Any], judged: Sequence[tuple[str,
     )  # fmt: skip
     by_id = {each.claim.id: each for each in of_all}
     surprising = [by_id[claim.id] for claim in surprises([each.claim for each in of_all])]
+    verdict_of = [each.claim.verdict for each in of_all]
+    counts = text(
+        "digest.counts", language, n=len(of_all), supported=verdict_of.count("SUPPORTED"), refuted=verdict_of.count("REFUTED"),
+        undecided=verdict_of.count("UNDECIDED"),
+    )  # fmt: skip
     links = text("digest.links", language, n=len(of_all), claims=f"docs/{VERDICTS[language]}", table=f"{folder}/table.md", run=folder)
     return "\n".join(
         [
@@ -150,7 +155,7 @@ def readme_block(found: Digest, run: dict[str, Any], judged: Sequence[tuple[str,
             digest.table(found, language),
             *(f"<sub>{line}</sub>  " for line in digest.notes(found, language)),
             "",
-            f"**{text('digest.claims', language)}.** {text('digest.means', language)}",
+            f"**{text('digest.claims', language)}.** {counts} {text('digest.means', language)}",
             "",
             verdicts.surprising(surprising, language),
             links,

@@ -337,7 +337,7 @@ MESSAGES: dict[str, tuple[str, str]] = {
     ),
     "claim.article": ("Article {id}", "글 {id}"),
     "claim.reported": ("The article's own figures", "글에 실린 수치"),
-    "claim.ours": ("Ours", "우리 측정값"),
+    "claim.ours": ("Our figure", "우리 측정값"),
     "claim.figure_of": ("{scenario}, {what}", "{scenario}, {what}"),
     "claim.figure_asked": ("{scenario}, {what} (claimed: {asked})", "{scenario}, {what}(주장: {asked})"),
     "claim.mixed": ("of its {n} parts: {told}", "부분 {n}개 중 {told}"),
@@ -626,9 +626,9 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "page.best_mark": ("best: better than all others", "가장 좋음: 다른 모두보다 나음"),
     "page.tied_mark": ("not distinguishable", "구분되지 않음"),
     "page.means": (
-        "Supported and refuted: the whole interval of our figure lies on the claimed side, or on the other one. Else a claim is undecided.",
-        "사실로 확인과 사실과 다름은 측정값의 신뢰 구간 전체가 주장한 쪽, 또는 그 반대쪽에 있다는 뜻입니다. "
-        "어느 쪽도 아니면 판정 보류입니다.",
+        "Supported: the whole interval of our figure lies on the claimed side. Refuted: it lies on the other side. "
+        "Else a claim is undecided.",
+        "사실로 확인: 측정값의 신뢰 구간 전체가 주장한 쪽에 있습니다. 사실과 다름: 전체가 반대쪽에 있습니다. 둘 다 아니면 판정 보류입니다.",
     ),
     "page.compared": (
         "Factors are those to {name}, with 95 % intervals. Faint: not distinguishable from {name}.",
@@ -1018,16 +1018,27 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "digest.tied": (" (not distinguishable from it: {names})", "(구분되지 않음: {names})"),
     "digest.without": (" (without a figure: {names})", "(측정값 없음: {names})"),
     "digest.legend": (
-        "Large: the factor to the best value of the row, of latency the difference. Small: the value; its 95 % interval is within ±5 % "
-        "(of latency ±1 ms) where none is printed. {best}: better than everybody else. ≈: not distinguishable from the best. "
-        "All others are worse.",
-        "큰 글씨: 그 행에서 가장 좋은 값의 몇 배인지(지연 시간은 차이). 작은 글씨: 측정값. "
-        "95% 신뢰 구간이 ±5%(지연 시간은 ±1ms)보다 넓으면 함께 적습니다. "
-        "{best}: 다른 모두보다 좋음. ≈: 가장 좋은 값과 구분되지 않음. 나머지는 그보다 나쁩니다.",
+        "Large: how many times the best value of the row. Small: the value; ± is its 95 % interval, where that is wider than ±5 % "
+        "(of latency ±1 ms).",
+        "큰 글씨: 그 행에서 가장 좋은 값의 몇 배인지. 작은 글씨: 측정값. "
+        "±는 95% 신뢰 구간이며, ±5%(지연 시간은 ±1ms)보다 넓을 때만 적습니다.",
     ),
+    "digest.legend.latency": ("Of latency, large is the difference.", "지연 시간의 큰 글씨는 차이입니다."),
+    "digest.legend.better": (
+        "{best}: better than everybody else in the row. Values without a mark were shown to be worse than the best.",
+        "{best}: 그 행의 다른 모두보다 좋음. 표시가 없는 값은 가장 좋은 값보다 나쁘다는 것이 확인됐습니다.",
+    ),
+    "digest.legend.tied": ("≈: not distinguishable from the best.", "≈: 가장 좋은 값과 구분되지 않음."),
     "digest.legend.best": ("Bold", "굵은 글씨"),
     "digest.legend.dot": ("●", "●"),
-    "digest.legend.unknown": ("○: fewer than five rounds, or a bound: not compared.", "○: 비교할 만큼 라운드가 없거나 경계만 있습니다."),
+    "digest.legend.unknown": (
+        "{mark}: not compared, since fewer than five rounds count, or only an upper or a lower bound is known.",
+        "{mark}: 유효한 라운드가 다섯보다 적거나 상한 또는 하한만 알아서 비교하지 않았습니다.",
+    ),
+    "digest.legend.uncompared": (
+        "Measured in too few rounds to say who is better: {rows}.",
+        "라운드가 적어 우열을 판정하지 않은 행: {rows}.",
+    ),
     "digest.legend.doubt": (
         "?: a third of its rounds or more have a doubt; the whole table tells which.",
         "?: 라운드의 3분의 1 이상에 주의할 점이 있습니다. 내용은 전체 표에 있습니다.",
@@ -1039,16 +1050,16 @@ MESSAGES: dict[str, tuple[str, str]] = {
         "이 측정에는 결론이 없습니다. 라운드가 적거나, 신뢰 구간으로 드러난 차이가 없습니다.",
     ),
     "digest.head": (
-        "Measured on {date}: {rounds}, {machine}, {cores}, profile {profile}. Brackets are 95 % intervals; "
-        "of several contenders a range takes in all their intervals.",
-        "{date} 측정: {rounds}, {machine}, {cores}, 프로필 {profile}. 괄호 안은 95% 신뢰 구간이고, "
-        "여럿의 범위는 각 구간을 모두 포함합니다.",
+        "Measured on {date}: {rounds}, {machine}, {cores}, profile {profile}. Brackets are 95 % intervals. "
+        "A range of several servers takes in all their intervals.",
+        "{date} 측정: {rounds}, {machine}, {cores}, 프로필 {profile}. 괄호 안은 95% 신뢰 구간입니다. "
+        "여러 서버를 묶은 범위는 각 서버의 신뢰 구간을 모두 포함합니다.",
     ),
     "digest.means": (
-        "*Supported* and *refuted*: the whole interval of our figure lies on the claimed side, or on the other one. "
-        "Else a claim is *undecided*.",
-        "*사실로 확인*과 *사실과 다름*은 측정값의 신뢰 구간 전체가 주장한 쪽, 또는 그 반대쪽에 있다는 뜻입니다. "
-        "어느 쪽도 아니면 *판정 보류*입니다.",
+        "*Supported*: the whole interval of our figure lies on the claimed side. *Refuted*: it lies on the other side. Else the claim is "
+        "*undecided*. The letter names the article. Where several comparisons decide a claim, their intervals are wider than 95 %.",
+        "*사실로 확인*: 측정값의 신뢰 구간 전체가 주장한 쪽에 있습니다. *사실과 다름*: 전체가 반대쪽에 있습니다. "
+        "둘 다 아니면 *판정 보류*입니다. 번호의 알파벳은 글을 가리킵니다. 여러 비교로 판정하는 주장은 신뢰 구간을 95%보다 넓게 잡습니다.",
     ),
     "digest.links": (
         "[All {n} claims]({claims}) · [the whole table, with every doubt]({table}) · the page with charts: `./justw report {run}` writes "
@@ -1056,7 +1067,11 @@ MESSAGES: dict[str, tuple[str, str]] = {
         "[주장 {n}개 전체]({claims}) · [전체 표와 주의할 점]({table})(영어) · 차트가 있는 페이지: `./justw report {run}`을 실행하면 "
         "같은 폴더에 `report.html`이 생깁니다",
     ),
-    "digest.claims": ("Claims that the figures contradict most", "측정 결과와 가장 동떨어진 주장"),
+    "digest.counts": (
+        "Of {n} claims our runs support {supported} and refute {refuted}; {undecided} are undecided.",
+        "주장 {n}개 가운데 {supported}개가 사실로 확인됐고 {refuted}개는 사실과 달랐으며 {undecided}개는 판정을 보류했습니다.",
+    ),
+    "digest.claims": ("The claims that our figures contradict most", "측정 결과와 가장 크게 어긋난 주장"),
     "verdicts.title": ("All claims and their verdicts", "모든 주장과 판정"),
     "verdicts.head": (
         "Written by `just report RUN --readme`. Below each verdict is its run: the newest standard run where that decides the "
