@@ -158,6 +158,10 @@ PLAN = DigestPlan.model_validate(
     {
         "row": [{"id": "cost", "en": "a request", "ko": "요청"}, {"id": "most", "en": "capacity", "ko": "처리량"}],
         "finding": [{"row": "cost", "kind": "least", "en": "**Cost** {best} {factor}", "ko": "**비용** {best}"}],
+        "question": [
+            {"row": row, "kind": kind, "en": f"{row}?", "ko": f"{row}일까요?", "changes": {"en": "More.", "ko": "더."}}
+            for row, kind in (("cost", "least"), ("most", "split"), ("cost", "alike"), ("in_flight_kib", "memory"))
+        ],
     }
 )  # fmt: skip
 
@@ -178,7 +182,7 @@ def made(bundle: str = STUB, model: CostModel | None = None) -> str:
     articles = {"A": Article(id="A", title=said("A talk"), setup=said("Four cores"))}
     matrix = dominance(RUN, found, begun, CODE)
     short = digest(PLAN, table, RUN, found, begun, matrix)
-    return html.page(table, RUN, found, begun, judgement(), matrix, CODE, drawn, bundle, short, articles, model=model)
+    return html.page(table, RUN, found, begun, judgement(), matrix, CODE, drawn, bundle, short, articles, model=model, plan=PLAN)
 
 
 def sparse(run: dict[str, Any], found: list[Cell], **more: Any) -> str:
@@ -541,6 +545,15 @@ def test_the_small_table_compares_with_a_chosen_baseline_and_hides_columns(seen:
     assert cell("slow") == "4.00×"
 
 
+def test_the_guide_answers_what_the_figures_say_and_leaves_out_what_they_do_not(seen: Seen) -> None:
+    rows = seen.texts("#guide tbody tr")
+    assert [row.split("?")[0] for row in rows] == ["cost", "in_flight_kib"]  # nobody failed who has a figure, and the costs differ
+    assert "Least: quick" in rows[0]
+    assert "slow 4.00×" in rows[0]
+    seen.page.locator("[data-lang=ko]").click()
+    assert messages.text("guide.column.changes", "ko") in seen.page.locator("#guide thead").inner_text()
+
+
 def test_closed_details_are_filled_when_they_are_opened(seen: Seen) -> None:
     parts = seen.page.locator("#claim-A1 details.parts")
     assert parts.locator(".part").count() == 0
@@ -658,5 +671,5 @@ def test_a_committed_run_is_below_one_megabyte() -> None:
     many = Judgement(scope=scope(), claims=[claim(f"A{n}", "SUPPORTED") for n in range(1, 41)])
     short = digest(PLAN, table, run, found, [], matrix)
     model = of_committed(folder.parents[1])
-    whole = html.page(table, run, found, [], many, matrix, None, drawn, charts.bundle(), short, model=model)
+    whole = html.page(table, run, found, [], many, matrix, None, drawn, charts.bundle(), short, model=model, plan=PLAN)
     assert len(whole.encode()) < 1_000_000

@@ -6,6 +6,7 @@ A line whose figures the run does not have is left out: no answer stands without
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from nsb.analyse.digest import Digest, Factor, Place, Row
 from nsb.analyse.model import CostModel, Quantity
@@ -26,15 +27,13 @@ ALIKE = 1.1
 
 def page(plan: DigestPlan, found: Digest, model: CostModel, folder: str, language: Language) -> str:
     """The whole page. `folder`: of the run, below the root; `model`: of the committed runs."""
-    table = f"../{folder}/table.md"
-    lines = [line for question in plan.questions if (line := _line(question, found, model, table, language)) is not None]
     return "\n".join(
         [
             f"# {text('guide.title', language)}\n",
             f"{text('guide.head', language, near=f'{NEAR:g}')}\n",
             f"| {' | '.join(text(f'guide.column.{name}', language) for name in ('question', 'answer', 'cell', 'changes'))} |",
             "|---|---|---|---|",
-            *lines,
+            *(_line(each, folder, language) for each in answers(plan, found, model, language)),
             "",
             f"{text('guide.outside', language)}\n",
             f"## {text('guide.examples', language)}\n",
@@ -46,35 +45,53 @@ def page(plan: DigestPlan, found: Digest, model: CostModel, folder: str, languag
     )
 
 
-def _line(question: Question, found: Digest, model: CostModel, table: str, language: Language) -> str | None:
-    if question.kind == "memory":
-        told = _memory(question, model, language)
-    else:
+def _line(of: Answer, folder: str, language: Language) -> str:
+    links = [f"[{run}](../bench/results/{run}/run.json)" for run in of.runs] or [f"[{of.question.row}](../{folder}/table.md)"]
+    return f"| {own(of.question, language)} | {of.told} | {', '.join(links)} | {own(of.question.changes, language)} |"
+
+
+# --- answers, and the cells that say so ------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Answer:
+    question: Question
+    told: str
+    """In one language; `**` around words is the only markup."""
+    runs: list[str]
+    """Where memory was measured; empty: it is in the row of this run that the question names."""
+
+
+def answers(plan: DigestPlan, found: Digest, model: CostModel, language: Language) -> list[Answer]:
+    """Of the questions that the figures answer."""
+    told = []
+    for question in plan.questions:
+        if question.kind == "memory":
+            quantities = _quantities(question, model)
+            runs = list(dict.fromkeys(each.run for each in quantities.values()))
+            told += [Answer(question, _memory(quantities, language), runs)] if len(quantities) > 1 else []
+            continue
         row = next((each for each in found.rows if each.chosen.id == question.row), None)
-        told = None if row is None or not row.interval else _row(question, row, table, language)
-    return None if told is None else f"| {own(question, language)} | {told[0]} | {told[1]} | {own(question.changes, language)} |"
+        answer = None if row is None or not row.interval else _row(question, row, language)
+        told += [] if answer is None else [Answer(question, answer, [])]
+    return told
 
 
-# --- an answer, and the cell that says so ----------------------------------------------------------------------------------------
-
-
-def _row(question: Question, row: Row, table: str, language: Language) -> tuple[str, str] | None:
+def _row(question: Question, row: Row, language: Language) -> str | None:
     places = [each for each in row.places if not question.among or each.contender in question.among]
-    link = f"[{row.chosen.id}]({table})"
     if question.kind == "least":
-        answer = _least(row, places, language)
-        return None if answer is None else (answer, link)
+        return _least(row, places, language)
     known = [each for each in places if each.low is not None and not each.reached]
     failing, others = [each for each in known if each.fails], [each for each in known if not each.fails]
     if question.kind == "alike":
         if len(known) < len(places) or max(each.high or 0.0 for each in known) > ALIKE * min(each.low or 0.0 for each in known):
             return None
-        return text("guide.alike", language, range=figures.hull(row, known, language)), link
+        return text("guide.alike", language, range=figures.hull(row, known, language))
     if not failing or not others:
         return None
     names = {"failing": figures.names(failing, language), "others": figures.names(others, language)}
     ranges = {"failing_range": figures.hull(row, failing, language), "others_range": figures.hull(row, others, language)}
-    return text("guide.split", language, **names, **ranges), link
+    return text("guide.split", language, **names, **ranges)
 
 
 def _least(row: Row, places: Sequence[Place], language: Language) -> str | None:
@@ -101,18 +118,15 @@ def _factors(found: dict[str, Factor]) -> str:
     return ", ".join(f"{name} {number(each.value)}× ({figures.bounds(each)})" for name, each in ordered)
 
 
-def _memory(question: Question, model: CostModel, language: Language) -> tuple[str, str] | None:
-    found: dict[str, Quantity] = {}
-    for each in model.contenders:
-        quantity = getattr(each.memory, question.row)
-        if quantity is not None and (not question.among or each.contender in question.among):
-            found[each.contender] = quantity
-    if len(found) < 2:
-        return None
+def _quantities(question: Question, model: CostModel) -> dict[str, Quantity]:
+    found = {each.contender: getattr(each.memory, question.row) for each in model.contenders}
+    return {name: each for name, each in found.items() if each is not None and (not question.among or name in question.among)}
+
+
+def _memory(found: dict[str, Quantity], language: Language) -> str:
     ordered = sorted(found.items(), key=lambda each: each[1].value)
     names = ", ".join(f"{name} {'≤' if q.bound else ''}{number(q.value)} ({number(q.low)}–{number(q.high)})" for name, q in ordered)
-    runs = ", ".join(f"[{run}](../bench/results/{run}/run.json)" for run in dict.fromkeys(q.run for q in found.values()))
-    return text("guide.memory", language, names=names), runs
+    return text("guide.memory", language, names=names)
 
 
 # --- worked examples -------------------------------------------------------------------------------------------------------------

@@ -29,14 +29,16 @@ from nsb.records.judged import Cell
 from nsb.records.sources import Code
 from nsb.records.starts import Start
 from nsb.registry.claims import Article, Dominance, Judgement, Said, Verdict
+from nsb.registry.digest import DigestPlan
 from nsb.render import claims as verdicts
 from nsb.render import controls as control_words
 from nsb.render import digest as digest_words
-from nsb.render import html_claims, html_digest, html_size, html_strips, html_table, html_words, idle, messages, switches, words
+from nsb.render import guide, html_claims, html_digest, html_size, html_strips, html_table, html_words, idle, messages, switches, words
 from nsb.render.blog import again
 from nsb.render.charts import Chart
 from nsb.render.html_data import data
 from nsb.render.html_words import text
+from nsb.render.messages import LANGUAGES
 
 FOLDER = Path(__file__).parent / "page"
 VERDICTS: tuple[Verdict, ...] = ("SUPPORTED", "REFUTED", "UNDECIDED", "NOT_MEASURED")
@@ -56,10 +58,12 @@ def page(
     articles: Mapping[str, Article] | None = None,
     packed: bool = False,
     model: CostModel | None = None,
+    plan: DigestPlan | None = None,
 ) -> str:
     """The whole file. `bundle` is the JavaScript that draws charts; `articles` gives them a title where the claims are at hand.
 
     `packed`: the run's raw summaries are in its archive, so links go there. `model`: what the calculator calculates with.
+    `plan`: the questions of the guide.
     """
     later: list[str] = []
     shown = data(table, cells, dominance, charts, packed)
@@ -71,8 +75,10 @@ def page(
         counted={verdict: sum(claim.verdict == verdict for claim in judgement.claims) for verdict in VERDICTS},
         rules=list(dict.fromkeys(part.rule.rule for claim in judgement.claims for part in claim.parts)),
         result=_result(dominance),
-        digest_lines=html_digest.lines(digest), findings=[_marked_up(each) for each in html_digest.findings(digest)],
+        digest_lines=html_digest.lines(digest),
+        findings=[_marked_up(each) for each in html_digest.findings(digest)],
         digest_notes=html_digest.notes(digest), surprises=surprises(judgement.claims), narrow=_narrow(table.contenders),
+        guide=_guide(plan, digest, model),
         size_about=html_size.about(model), size_fields=html_size.FIELDS, size_examples=html_size.examples(),
         rows=html_table.rows(table, dominance),
         kinds=_by_kind([chart for chart in charts if chart.article is None]),
@@ -147,6 +153,14 @@ def _marked_up(said: Said) -> Markup:
     """A finding in both languages: `**` around words is the only markup of digest.toml."""
     shown = (re.sub(r"\*\*(.+?)\*\*", r"<b>\1</b>", str(escape(each))) for each in (said.en, said.ko))
     return Markup('<i lang="en">{}</i><i lang="ko">{}</i>').format(*map(Markup, shown))
+
+
+def _guide(plan: DigestPlan | None, found: Digest, model: CostModel | None) -> list[tuple[guide.Answer, Markup]]:
+    """Each question that the figures answer, with its answer in both languages."""
+    if plan is None or model is None:
+        return []
+    english, korean = (guide.answers(plan, found, model, language) for language in LANGUAGES)
+    return [(each, _marked_up(Said(en=each.told, ko=other.told))) for each, other in zip(english, korean, strict=True)]
 
 
 def _narrow(contenders: Sequence[str]) -> bool:

@@ -634,6 +634,7 @@ MESSAGES: dict[str, tuple[str, str]] = {
         "Factors are those to {name}, with 95 % intervals. Faint: not distinguishable from {name}.",
         "{name}에 대한 배수와 95% 신뢰 구간입니다. 흐린 값은 {name}의 값과 구분되지 않습니다.",
     ),
+    "page.nav.guide": ("Which one", "무엇을 쓸까"),
     "page.nav.size": ("Calculator", "계산기"),
     "page.nav.claims": ("Claims", "주장"),
     "page.nav.table": ("Table", "표"),
@@ -1025,23 +1026,23 @@ MESSAGES: dict[str, tuple[str, str]] = {
     ),
     "digest.legend.latency": ("Of latency, large is the difference.", "지연 시간의 큰 글씨는 차이입니다."),
     "digest.legend.better": (
-        "{best}: better than everybody else in the row. Values without a mark were shown to be worse than the best.",
-        "{best}: 그 행의 다른 모두보다 좋음. 표시가 없는 값은 가장 좋은 값보다 나쁘다는 것이 확인됐습니다.",
+        "{best}: better than everybody else in the row. All other values that were compared were shown to be worse than the best.",
+        "{best}: 그 행의 다른 모두보다 좋음. 비교한 나머지 값은 가장 좋은 값보다 나쁘다는 것이 확인됐습니다.",
     ),
     "digest.legend.tied": ("≈: not distinguishable from the best.", "≈: 가장 좋은 값과 구분되지 않음."),
     "digest.legend.best": ("Bold", "굵은 글씨"),
     "digest.legend.dot": ("●", "●"),
     "digest.legend.unknown": (
         "{mark}: not compared, since fewer than five rounds count, or only an upper or a lower bound is known.",
-        "{mark}: 유효한 라운드가 다섯보다 적거나 상한 또는 하한만 알아서 비교하지 않았습니다.",
+        "{mark}: 유효한 라운드가 5회 미만이거나 값의 상한 또는 하한밖에 알 수 없어 비교에서 뺐습니다.",
     ),
     "digest.legend.uncompared": (
-        "Measured in too few rounds to say who is better: {rows}.",
-        "라운드가 적어 우열을 판정하지 않은 행: {rows}.",
+        "Measured in fewer than the five rounds that it takes to say who is better: {rows}.",
+        "판정에 필요한 5라운드보다 적게 재서 우열을 판정하지 않은 행: {rows}.",
     ),
     "digest.legend.doubt": (
-        "?: a third of its rounds or more have a doubt; the whole table tells which.",
-        "?: 라운드의 3분의 1 이상에 주의할 점이 있습니다. 내용은 전체 표에 있습니다.",
+        "?: in a third of its rounds or more a check warns, for example of other programs on the machine. The whole table says of what.",
+        "?: 라운드의 3분의 1 이상에서 측정 검사가 경고(예: 다른 프로그램의 간섭)를 냈습니다. 내용은 전체 표에 있습니다.",
     ),
     "digest.legend.fails": ("✗ fails. {reasons}.", "✗ 버티지 못함. {reasons}."),
     "digest.alike": ("{title}: nobody differs, {range}.", "{title}: 차이가 없습니다({range})."),
@@ -1056,10 +1057,12 @@ MESSAGES: dict[str, tuple[str, str]] = {
         "여러 서버를 묶은 범위는 각 서버의 신뢰 구간을 모두 포함합니다.",
     ),
     "digest.means": (
-        "*Supported*: the whole interval of our figure lies on the claimed side. *Refuted*: it lies on the other side. Else the claim is "
-        "*undecided*. The letter names the article. Where several comparisons decide a claim, their intervals are wider than 95 %.",
+        "*Supported*: the whole interval of our figure lies on the claimed side. *Refuted*: it lies on the other side. "
+        "Else the claim is *undecided*. The letter names the article (listed with all claims). "
+        "Where several comparisons decide a claim, their intervals are wider than 95 %.",
         "*사실로 확인*: 측정값의 신뢰 구간 전체가 주장한 쪽에 있습니다. *사실과 다름*: 전체가 반대쪽에 있습니다. "
-        "둘 다 아니면 *판정 보류*입니다. 번호의 알파벳은 글을 가리킵니다. 여러 비교로 판정하는 주장은 신뢰 구간을 95%보다 넓게 잡습니다.",
+        "둘 다 아니면 *판정 보류*입니다. 번호의 알파벳은 그 주장이 나온 글이며, 글 목록은 전체 주장 문서에 있습니다. "
+        "여러 비교로 판정하는 주장은 신뢰 구간을 95%보다 넓게 잡습니다.",
     ),
     "digest.links": (
         "[All {n} claims]({claims}) · [the whole table, with every doubt]({table}) · the page with charts: `./justw report {run}` writes "

@@ -131,7 +131,7 @@ def _drawn(
     if page:
         whole = html.page(
             table, run, cells, starts, judgement, matrix, code, drawn, charts.bundle(), found, claims.articles, archive.packed(folder),
-            models.of_run(folder, models.BENCH),
+            models.of_run(folder, models.BENCH), wanted,
         )  # fmt: skip
         write_whole(folder / "report.html", of_runner(whole, run))
 
