@@ -179,9 +179,8 @@ def _effects(duet: Duet, answers: int) -> Check:
         asleep=None,
         looks=0,
     )
-    sentences = [*effects.elsewhere(caused, answers, answers), *effects.statements(caused, answers, answers)]
-    if duet.parts:
-        sentences = list(_of_parts(duet))
+    of_one_kind = [*effects.elsewhere(caused, answers, answers), *effects.statements(caused, answers, answers)]
+    sentences = list(_of_parts(duet)) if duet.parts else of_one_kind
     return _check("V9", sentences, bad=True, executed=duet.executed, inserted=duet.inserted, called=duet.called, answers=answers)
 
 

@@ -186,7 +186,7 @@ def notes(found: Digest, language: Language, best: str = "digest.legend.best") -
     failed = [row for row in shown if any(place.fails for place in row.places) and row.chosen.fails is not None]
     if failed:
         reasons = [f"{title(row, language)}: {own(row.chosen.fails, language)}" for row in failed]
-        lines.append(text("digest.legend.fails", language, reasons=". ".join(reasons)))
+        lines.append(text("digest.legend.fails", language, reasons=" · ".join(reasons)))
     lines += [
         text("digest.alike", language, title=title(row, language), range=hull(row, row.places, language))
         for row in found.rows if row.alike

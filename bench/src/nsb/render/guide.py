@@ -103,9 +103,9 @@ def _least(row: Row, places: Sequence[Place], language: Language) -> str | None:
     beside = {each.contender: each.factors[leader.contender] for each in known if each is not leader and leader.contender in each.factors}
     if not beside:
         return None
-    tied = [name for name, factor in beside.items() if factor.tied]
-    near = {name: factor for name, factor in beside.items() if not factor.tied and factor.high <= NEAR}
-    far = {name: factor for name, factor in beside.items() if not factor.tied and factor.high > NEAR}
+    tied = [name for name, factor in beside.items() if factor.tied or factor.low <= 1 <= factor.high]  # also where nobody compared them
+    near = {name: factor for name, factor in beside.items() if name not in tied and factor.high <= NEAR}
+    far = {name: factor for name, factor in beside.items() if name not in tied and factor.high > NEAR}
     parts = [text("guide.least", language, best=leader.contender, value=figures.with_interval(row, leader, language))]
     parts += [text("guide.tied", language, names=", ".join(tied))] if tied else []
     parts += [text("guide.near", language, names=_factors(near))] if near else []

@@ -1,0 +1,51 @@
+"""The guide: who is near, who is not distinguishable, and no answer without figures."""
+
+from __future__ import annotations
+
+import pytest
+
+from nsb.analyse.digest import Digest, Factor, Place, Row
+from nsb.analyse.model import CostModel
+from nsb.registry.claims import Said
+from nsb.registry.digest import Chosen, DigestPlan, Question
+from nsb.render import guide
+
+MODEL = CostModel(run="a", started_at="", machine="m", profile="1cpu", reference=None, contenders=[])
+QUESTION = Question(kind="least", row="cost", en="Which?", ko="무엇?", changes=Said(en="More.", ko="더."))
+PLAN = DigestPlan.model_validate({"row": [{"id": "cost", "en": "a", "ko": "b"}], "finding": []}).model_copy(
+    update={"questions": [QUESTION]}
+)
+
+
+def place(name: str, value: float, low: float, high: float, tied: bool = False) -> Place:
+    """`low` and `high`: of its factor to the leader."""
+    beside = {"leader": Factor(value=value, low=low, high=high, unit="ratio", tied=tied)}
+    return Place(contender=name, value=value, low=value * 0.9, high=value * 1.1, mark="unknown", fails=False, factors=beside)
+
+
+def told(*places: Place, interval: bool = True) -> list[str]:
+    chosen = Chosen(id="cost", en="a", ko="b")
+    leader = Place(contender="leader", value=1.0, low=0.9, high=1.1, mark="unknown", fails=False)
+    row = Row(chosen=chosen, unit="CPU µs/request", better="less", interval=interval, leader="leader", places=[leader, *places])
+    found = Digest(contenders=["leader", *(each.contender for each in places)], rows=[row], findings=[])
+    return [each.told for each in guide.answers(PLAN, found, MODEL, "en")]
+
+
+@pytest.mark.parametrize(
+    ("other", "says"),
+    [
+        (place("b", 1.5, 1.4, 1.6), "Near: b"),
+        (place("b", 1.9, 1.7, 2.1), "More: b"),  # it may be more than twice
+        (place("b", 1.1, 1.05, 1.2, tied=True), "Not distinguishable: b"),
+        (place("b", 1.1, 0.9, 1.3), "Not distinguishable: b"),  # nobody compared them, and the interval does not tell them apart
+    ],
+)
+def test_who_is_told_as_what(other: Place, says: str) -> None:
+    (answer,) = told(other)
+    assert answer.startswith("Least: **leader**")
+    assert says in answer
+
+
+def test_without_an_interval_nothing_is_answered() -> None:
+    assert told(place("b", 1.5, 1.4, 1.6), interval=False) == []
+    assert told() == []  # nobody to be beside
