@@ -101,6 +101,7 @@ def _measure(ground: Ground, scenario: CostRow, timing: Timing, own: Running, pa
         first = _edge(ground, both, generators, computing)
         sleep_until(opens_s + timing.window_s)
         last = _edge(ground, both, generators, computing)
+        memories = [each.process.gauge().footprint().pss_mib for each in both]  # while the connections are open
         loads = [generator.finish(each, duration_s + generator.END_S) for each in generators]
     finally:
         computing.rest()
@@ -118,9 +119,12 @@ def _measure(ground: Ground, scenario: CostRow, timing: Timing, own: Running, pa
             counted=None if then is None or now is None else now - then,
             waited_s=None if waits[0] is None or waits[1] is None else round(max(0.0, waits[1] - waits[0]), 6),
             least_ms=load.least_ms,
+            pss_mib=round(memory, 2),
             answers_of=load.answers_of if isinstance(scenario, Mixture) else [],
         )
-        for running, load, then, now, waits in zip(both, loads, before, after, zip(first.waited, last.waited, strict=True), strict=True)
+        for running, load, then, now, waits, memory in zip(
+            both, loads, before, after, zip(first.waited, last.waited, strict=True), memories, strict=True
+        )
     ]
     executed = database.counters() if asked is not None else None
     calls, waited_ms = upstream_counts(ground.stage.upstream_url) if called is not None else (None, None)

@@ -63,6 +63,8 @@ class Driven(Frozen):
     """Of a mixture: `answers` by part."""
     least_ms: float | None = None
     """Its quickest answer over the whole load, from the sending of the request (ms). None: none came, or nobody looked."""
+    pss_mib: float | None = None
+    """Memory of its processes when the window has closed, its connections open and at work (MiB). None: nobody looked."""
 
 
 class Part(Frozen):
