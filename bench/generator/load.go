@@ -39,11 +39,11 @@ type Reading struct {
 	Wrong string `json:"wrong,omitempty"`
 }
 
-// target is a Target as it is sent, and how often it was answered rightly.
+// target is a Target as it is sent, and how often it was sent (by a flow) and answered rightly.
 type target struct {
 	Target
 	head, send, body template
-	answers          uint64
+	sent, answers    uint64
 }
 
 type connection struct {
@@ -55,6 +55,8 @@ type connection struct {
 	got      int
 	sent     time.Duration
 	waiting  bool
+	user     int  // of a flow
+	asked    bool // whether the request of a flow's user could be sent
 }
 
 // rest is a connection between an answer and its next request.
@@ -86,7 +88,8 @@ type load struct {
 	awake       int    // resting[:awake] have been asked again
 }
 
-func newLoad(order Order) (*load, error) {
+// prepared is an order of which nothing has been sent.
+func prepared(order Order) (*load, error) {
 	at := netip.MustParseAddrPort(order.Address)
 	found := &load{order: order, random: order.Seed | 1, began: time.Now()}
 	found.address = syscall.SockaddrInet4{Port: int(at.Port()), Addr: at.Addr().As4()}
@@ -112,10 +115,16 @@ func newLoad(order Order) (*load, error) {
 	found.epoll = epoll
 	found.events = make([]syscall.EpollEvent, 256)
 	found.connections = make([]connection, order.Connections)
+	return found, nil
+}
+
+func newLoad(order Order) (*load, error) {
+	found, err := prepared(order)
+	if err != nil {
+		return nil, err
+	}
 	for number := range found.connections {
-		found.connections[number].buffer = make([]byte, bufferBytes)
-		found.connections[number].request = make([]byte, 0, 1024)
-		found.connections[number].expected = make([]byte, 0, 1024)
+		found.connections[number].room()
 		if err := found.open(number); err != nil {
 			return nil, err
 		}
@@ -168,10 +177,9 @@ func (l *load) draw() *target {
 	return &l.targets[0]
 }
 
-// ask sends the next request on a connection.
-func (l *load) ask(number int, now time.Duration) {
-	c, asked := &l.connections[number], l.draw()
-	c.target = asked
+// compose draws the next request of a connection, and what must be answered.
+func (l *load) compose(c *connection) {
+	asked := l.draw()
 	var id, nonce uint64
 	if asked.IDs > 0 {
 		id = l.next()>>11%uint64(asked.IDs) + 1
@@ -188,14 +196,62 @@ func (l *load) ask(number int, now time.Duration) {
 		c.request = append(c.request, '\r', '\n')
 	}
 	c.expected = asked.body.fill(c.expected[:0], id, nonce)
-	c.got, c.sent, c.waiting = 0, now, true
+	c.target, c.got = asked, 0
+}
+
+// ask sends the next request on a connection.
+func (l *load) ask(number int, now time.Duration) {
+	c := &l.connections[number]
+	l.compose(c)
+	c.sent, c.waiting = now, true
 	l.underWay++
-	wrote, _, errno := syscall.RawSyscall(syscall.SYS_WRITE, uintptr(c.fd), uintptr(unsafe.Pointer(&c.request[0])), uintptr(len(c.request)))
-	if errno == syscall.EPIPE || errno == syscall.ECONNRESET {
+	switch errno := c.write(); errno {
+	case 0:
+	case syscall.EPIPE, syscall.ECONNRESET:
 		l.fail(fmt.Sprintf("the service closed a connection before %q could be sent (%v)", c.request, errno))
-	} else if errno != 0 || int(wrote) != len(c.request) { // a request is far smaller than a socket's buffer
+	default:
 		l.fail(fmt.Sprintf("%q was sent in part only (%v)", c.request, errno))
 	}
+}
+
+// room makes a connection's buffers, once.
+func (c *connection) room() {
+	if c.buffer == nil {
+		c.buffer, c.request, c.expected = make([]byte, bufferBytes), make([]byte, 0, 1024), make([]byte, 0, 1024)
+	}
+}
+
+func (c *connection) write() syscall.Errno {
+	wrote, _, errno := syscall.RawSyscall(syscall.SYS_WRITE, uintptr(c.fd), uintptr(unsafe.Pointer(&c.request[0])), uintptr(len(c.request)))
+	if errno == 0 && int(wrote) != len(c.request) { // a request is far smaller than a socket's buffer
+		return syscall.EMSGSIZE
+	}
+	return errno
+}
+
+// read adds what has come to the buffer; how much that was.
+func (c *connection) read() (int, syscall.Errno) {
+	read, _, errno := syscall.RawSyscall(syscall.SYS_READ, uintptr(c.fd), uintptr(unsafe.Pointer(unsafe.SliceData(c.buffer[c.got:]))), uintptr(len(c.buffer)-c.got))
+	if errno == 0 {
+		c.got += int(read)
+	}
+	return int(read), errno
+}
+
+// answered is the head of the answer, and whether all of it is there; where no length is told, that is when the head is.
+func (c *connection) answered() (head, bool) {
+	answer := parseHead(c.buffer[:c.got])
+	return answer, answer.end > 0 && c.got >= answer.end+answer.length
+}
+
+func (c *connection) right(answer head) bool {
+	return answer.status == c.target.Status && answer.length >= 0 && c.got == answer.end+answer.length &&
+		(c.target.Body == "" || matches(c.buffer[answer.end:c.got], c.expected))
+}
+
+func (c *connection) quoted() string {
+	shown := c.buffer[:min(c.got, wrongShown)]
+	return fmt.Sprintf("asked %q, expected status %d and body %q, got %q", c.request, c.target.Status, c.expected, shown)
 }
 
 func (l *load) fail(why string) {
@@ -207,11 +263,7 @@ func (l *load) fail(why string) {
 // hear reads what has come on a connection and, where an answer is complete, checks it and sends the next request.
 func (l *load) hear(number int, now time.Duration) {
 	c := &l.connections[number]
-	if c.got == len(c.buffer) {
-		l.fail(fmt.Sprintf("the answer to %q is longer than %d bytes", c.request, len(c.buffer)))
-		return
-	}
-	read, _, errno := syscall.RawSyscall(syscall.SYS_READ, uintptr(c.fd), uintptr(unsafe.Pointer(&c.buffer[c.got])), uintptr(len(c.buffer)-c.got))
+	read, errno := c.read()
 	if errno == syscall.EAGAIN || errno == syscall.EINTR {
 		return
 	}
@@ -226,18 +278,12 @@ func (l *load) hear(number int, now time.Duration) {
 		}
 		return
 	}
-	c.got += int(read)
-	answer := parseHead(c.buffer[:c.got])
-	if answer.end == 0 {
+	answer, whole := c.answered()
+	if !whole && c.got < len(c.buffer) {
 		return
 	}
-	if answer.length >= 0 && c.got < answer.end+answer.length && answer.status == c.target.Status {
-		return
-	}
-	if !c.waiting || answer.status != c.target.Status || answer.length < 0 || c.got != answer.end+answer.length ||
-		(c.target.Body != "" && !matches(c.buffer[answer.end:c.got], c.expected)) {
-		shown := c.buffer[:min(c.got, wrongShown)]
-		l.fail(fmt.Sprintf("asked %q, expected status %d and body %q, got %q", c.request, c.target.Status, c.expected, shown))
+	if !c.waiting || !whole || !c.right(answer) {
+		l.fail(c.quoted())
 		return
 	}
 	l.answers++
@@ -285,18 +331,24 @@ func (l *load) wait(until time.Duration) {
 	if due, any := l.wake(time.Since(l.began)); any && due < until {
 		until = due
 	}
-	left := max(0, (until-time.Since(l.began)+time.Millisecond-1)/time.Millisecond)
+	events := l.poll(max(0, until-time.Since(l.began)))
+	now := time.Since(l.began)
+	for _, event := range events {
+		l.hear(int(event.Fd), now)
+	}
+}
+
+// poll is what comes within whole milliseconds.
+func (l *load) poll(left time.Duration) []syscall.EpollEvent {
+	left = (left + time.Millisecond - 1) / time.Millisecond
 	count, _, errno := syscall.RawSyscall6(syscall.SYS_EPOLL_WAIT, uintptr(l.epoll), uintptr(unsafe.Pointer(&l.events[0])), uintptr(len(l.events)), uintptr(left), 0, 0)
 	if errno != 0 {
 		if errno != syscall.EINTR {
 			l.fail(fmt.Sprintf("epoll: %v", errno))
 		}
-		return
+		return nil
 	}
-	now := time.Since(l.began)
-	for _, event := range l.events[:count] {
-		l.hear(int(event.Fd), now)
-	}
+	return l.events[:count]
 }
 
 // run does what was ordered; whether something went wrong.

@@ -1,4 +1,5 @@
-// Generator drives one HTTP service with a fixed number of connections, one request at a time on each, and checks every answer.
+// Generator drives one HTTP service and checks every answer: with a fixed number of connections, one request at a time on each; or with
+// users who come at a fixed rate (see Open).
 //
 // It exists because a cost is measured on a full core: k6 needs 40 µs of CPU for a request, which many services need less of.
 // This one needs about 5 µs. It reads the service's CPU clock and its own count of answers at the same moment, so that no other
@@ -8,7 +9,8 @@
 //	generator witness                       how fast this core is now (see Speed)
 //	generator compete                       uses all CPU time that it gets, until it is ended
 //
-// One line of JSON per reading (see Reading), the first when all connections are open, the last when the time is over.
+// One line of JSON per reading (see Reading), the first when all connections are open, the last when the time is over; of an open load one
+// line when it is over (see Tally).
 // Exit code 0; 1 where the service gave a wrong answer or went away (the last line says which); 2 for a wrong order.
 package main
 
@@ -51,6 +53,9 @@ func run(text []byte) error {
 	}
 	runtime.LockOSThread()
 	debug.SetGCPercent(-1) // all buffers are made before the first request
+	if order.Open != nil {
+		return runOpen(order)
+	}
 	out := bufio.NewWriter(os.Stdout)
 	encoder := json.NewEncoder(out)
 	load, err := newLoad(order)
@@ -62,6 +67,22 @@ func run(text []byte) error {
 		_ = out.Flush()
 	})
 	if failed {
+		os.Exit(1)
+	}
+	return nil
+}
+
+func runOpen(order Order) error {
+	flow, err := newFlow(order)
+	if err != nil {
+		return err
+	}
+	tally, err := flow.run()
+	if err != nil {
+		return err
+	}
+	_ = json.NewEncoder(os.Stdout).Encode(tally)
+	if tally.Wrong != "" {
 		os.Exit(1)
 	}
 	return nil

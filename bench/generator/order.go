@@ -23,6 +23,8 @@ type Order struct {
 	DurationMS int `json:"duration_ms"`
 	// PIDs are the service's processes, whose CPU clocks are read.
 	PIDs []int `json:"pids"`
+	// Open is an open load in the place of one request at a time on each connection; EveryMS, DurationMS and PauseMS are not for it.
+	Open *Open `json:"open"`
 }
 
 // Target is one kind of request, and what must be answered.
@@ -53,10 +55,15 @@ func parseOrder(text []byte) (Order, error) {
 		return order, fmt.Errorf("address: %s is no IPv4 address", address.Addr())
 	case order.Connections < 1:
 		return order, fmt.Errorf("connections: %d is less than 1", order.Connections)
-	case order.EveryMS < 1 || order.DurationMS < order.EveryMS:
+	case order.Open == nil && (order.EveryMS < 1 || order.DurationMS < order.EveryMS):
 		return order, fmt.Errorf("duration_ms: %d is less than one reading of every_ms, %d", order.DurationMS, order.EveryMS)
 	case len(order.Targets) == 0:
 		return order, fmt.Errorf("targets: there is none")
+	}
+	if order.Open != nil {
+		if err := order.Open.mistake(); err != nil {
+			return order, err
+		}
 	}
 	for number, target := range order.Targets {
 		switch {

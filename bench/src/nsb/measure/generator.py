@@ -82,6 +82,7 @@ def order(
         "every_ms": round(every_s * 1000),
         "duration_ms": round(duration_s * 1000),
         "pids": list(pids),
+        "open": None,
     }
 
 
