@@ -16,7 +16,7 @@ class Problems {
     private static final Logger LOG = LoggerFactory.getLogger(Problems.class);
 
     @ExceptionHandler
-    ResponseEntity<Problem.Document> ours(Problem problem) {
+    ResponseEntity<Problem.Document> expected(Problem problem) {
         if (problem.document().status == 500) {
             LOG.error("internal error", problem.getCause());
         }
@@ -41,8 +41,8 @@ class Problems {
     }
 
     @ExceptionHandler
-    ResponseEntity<Problem.Document> surprise(Exception surprise) {
-        return ours(Problem.internal(surprise));
+    ResponseEntity<Problem.Document> unexpected(Exception cause) {
+        return expected(Problem.internal(cause));
     }
 
     private static ResponseEntity<Problem.Document> answer(Problem problem) {

@@ -15,7 +15,7 @@ class Problems {
     private val log = LoggerFactory.getLogger(javaClass)
 
     @ExceptionHandler
-    fun ours(problem: Problem): ResponseEntity<Problem.Document> {
+    fun expected(problem: Problem): ResponseEntity<Problem.Document> {
         if (problem.document.status == 500) {
             log.error("internal error", problem.cause)
         }
@@ -34,8 +34,8 @@ class Problems {
 
     /** Null where nobody is there to be answered. */
     @ExceptionHandler
-    fun surprise(surprise: Exception): ResponseEntity<Problem.Document>? =
-        if (DisconnectedClientHelper.isClientDisconnectedException(surprise)) null else ours(Problem.internal(surprise))
+    fun unexpected(cause: Exception): ResponseEntity<Problem.Document>? =
+        if (DisconnectedClientHelper.isClientDisconnectedException(cause)) null else expected(Problem.internal(cause))
 
     private fun answer(problem: Problem): ResponseEntity<Problem.Document> = ResponseEntity
         .status(problem.document.status)

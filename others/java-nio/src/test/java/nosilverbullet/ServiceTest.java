@@ -9,19 +9,18 @@ import java.net.ConnectException;
 import java.net.InetAddress;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
-import java.util.Map;
-import java.util.stream.IntStream;
+import java.util.HashSet;
+import java.util.List;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The part of the contract that this service keeps, byte by byte, from the outside. */
+/** The exchanges of contract/, and what those cannot say: this service reads and writes HTTP itself. */
 @Timeout(20)
-class ServerTest {
+class ServiceTest {
     private static final String HELLO = "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 5\r\n\r\nhello";
     private static final String LAST =
             "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 5\r\nConnection: close\r\n\r\nhello";
@@ -71,32 +70,9 @@ class ServerTest {
         return Long.parseLong(stats.replaceAll("(?s).*\"requests_total\":([0-9]+),.*\"in_flight\":0,.*", "$1"));
     }
 
-    @ParameterizedTest
-    @ValueSource(strings = {"GET /hello", "GET /hello?", "GET /hello?x=y"})
-    void saysHello(String first) throws IOException {
-        assertEquals(LAST, ask(closing(first)));
-    }
-
     @Test
-    void headIsGetWithoutItsBody() throws IOException {
-        assertEquals(LAST.replaceAll("hello$", ""), ask(closing("HEAD /hello")));
-    }
-
-    @ParameterizedTest
-    @CsvSource({
-        "GET /hello/, 404",
-        "GET /HELLO, 404",
-        "POST /nothing, 404",
-        "GET /readyz, 404",
-        "POST /hello, 405",
-        "OPTIONS /stats, 405"
-    })
-    void whatIsNotThereIsAProblem(String first, int status) throws IOException {
-        var answer = ask(closing(first));
-        assertTrue(answer.startsWith("HTTP/1.1 " + status + " "), answer);
-        assertTrue(answer.contains("\r\nContent-Type: application/problem+json\r\n"), answer);
-        assertTrue(answer.contains("{\"type\":\"about:blank\",\"title\":\""), answer);
-        assertEquals(status == 405, answer.contains("\r\nAllow: GET, HEAD\r\n"), answer);
+    void answersAsTheExchangesSay() throws Exception {
+        assertEquals(List.of(), Exchanges.answeredWrongly(server.port()));
     }
 
     @Test
@@ -151,33 +127,12 @@ class ServerTest {
     }
 
     @Test
-    void countsWhatItAnswersButTheService() throws IOException {
-        long before = total();
-        for (var first :
-                new String[] {"GET /hello", "GET /nothing", "HEAD /hello", "POST /hello", "GET /healthz", "GET /runtime"
-                }) {
-            ask(closing(first));
-        }
-        assertEquals(before + 4, total());
-    }
-
-    @Test
-    void saysWhatItIs() throws IOException {
-        var said = ask(closing("GET /runtime"));
-        assertTrue(said.contains("\"workers\":2,\"pool_size\":0,"), said);
-        assertTrue(said.contains("\"handled_by\":\"selector-"), said);
-    }
-
-    @Test
     void connectionsAreDealtOutInTurn() throws IOException {
-        var selectors = IntStream.range(0, 4).mapToObj(number -> {
-            try {
-                return ask(closing("GET /runtime")).replaceAll("(?s).*(selector-[0-9]).*", "$1");
-            } catch (IOException failed) {
-                throw new AssertionError(failed);
-            }
-        });
-        assertEquals(2, selectors.distinct().count());
+        var selectors = new HashSet<String>();
+        for (int number = 0; number < 4; number++) {
+            selectors.add(ask(closing("GET /runtime")).replaceAll("(?s).*(selector-[0-9]).*", "$1"));
+        }
+        assertEquals(2, selectors.size());
     }
 
     @Test
@@ -190,18 +145,5 @@ class ServerTest {
             assertEquals("", take(idle, 1));
             assertThrows(ConnectException.class, () -> connect(other).close());
         }
-    }
-
-    @ParameterizedTest
-    @CsvSource({"PORT, abc, 1, 65535", "PORT, 65536, 1, 65535", "WORKERS, 0, 1, 1024", "SERVER_THREADS, +5, 1, 100000"})
-    void aWrongSettingNamesVariableAndValue(String name, String value, int least, int most) {
-        var wrong = assertThrows(Settings.Wrong.class, () -> Settings.from(Map.of(name, value)));
-        assertEquals(
-                name + "=\"" + value + "\" is not a whole number from " + least + " to " + most, wrong.getMessage());
-    }
-
-    @Test
-    void anEmptyVariableCountsAsNotSet() {
-        assertEquals(8080, Settings.from(Map.of("PORT", "", "HOST", "")).port());
     }
 }
