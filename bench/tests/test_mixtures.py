@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from nsb.records.duet import Duet, Part
 from nsb.registry.load import ConfigurationError, Registry, load
 from nsb.registry.shapes import FullCore, Mixture, cost_rows
 from nsb.render import size as words
+from nsb.session.models import fitted as of_run
 from test_duet import HONEST
 from test_model import PLANTED, cells_of, fitted, plain
 
@@ -129,6 +131,20 @@ def cells_with(registry: Registry, dearer: float) -> list[Any]:
     return found
 
 
+def with_memory(registry: Registry, cells: list[Any], more: float) -> list[Any]:
+    """100 MiB and 0.5 MiB for each request in flight; `more`: by how much a mixture takes more."""
+    rows = {each.id: each for each in registry.scenarios.values() if isinstance(each, FullCore | Mixture)}
+
+    def held(cell: Any) -> Any:
+        row = rows.get(cell.scenario)
+        if row is None:
+            return cell
+        mib = (100 + 0.5 * row.vus) * (more if isinstance(row, Mixture) else 1)
+        return cell.model_copy(update={"vus": row.vus, "memory_peak_mib": mib})
+
+    return [held(cell) for cell in cells]
+
+
 def test_an_average_request_does_the_weighted_work_of_the_rows(registry: Registry) -> None:
     found = models.mixtures_of(registry.scenarios)
     assert set(found) == set(mixtures(registry))
@@ -155,9 +171,39 @@ def test_predictions_are_held_against_what_was_measured(registry: Registry, dear
     assert f"{len(found) if dearer == 1.0 else 0} of {len(found)} predictions" in line
 
 
+@pytest.mark.parametrize("more", [1.0, 1.5])
+def test_memory_is_predicted_from_that_of_the_rows(registry: Registry, more: float) -> None:
+    model = fitted(registry, with_memory(registry, cells_with(registry, 1.0), more))
+    for each in model.contenders:
+        assert each.memory.base_mib is not None
+        assert each.memory.base_mib.value == pytest.approx(100, rel=0.01)
+        assert [one.memory_off for one in each.mixtures] == pytest.approx([1 / more - 1] * len(mixtures(registry)), abs=0.01)
+    (line,) = [line for line in words.about(model) if line.startswith("Their memory")]
+    assert f"{12 if more == 1.0 else 0} of 12 predictions" in line
+
+
+def test_memory_that_nobody_read_is_not_predicted(registry: Registry) -> None:
+    model = fitted(registry, cells_with(registry, 1.0))
+    assert {one.memory_off for each in model.contenders for one in each.mixtures} == {None}
+    assert not [line for line in words.about(model) if line.startswith("Their memory")]
+
+
 def test_what_no_cost_row_measures_is_not_predicted(registry: Registry) -> None:
     writing = {name for name, scenario in registry.scenarios.items() if isinstance(scenario, FullCore) and scenario.writes}
     model = fitted(registry, [cell for cell in cells_with(registry, 1.0) if cell.scenario not in writing])
     without = {name for name, each in mixtures(registry).items() if not writing & set(each.parts)}
     assert {one.scenario for each in model.contenders for one in each.mixtures} == without
     assert 0 < len(without) < len(mixtures(registry))
+
+
+def test_the_committed_run_that_has_them_was_predicted() -> None:
+    """38 of 42 within 15 % (CPU) and 20 % (memory), for seven contenders and six mixtures."""
+    newest = max(
+        file.parent
+        for file in (BENCH / "results").glob("*-standard/run.json")
+        if "mix-1" in json.loads(file.read_text())["plan"]["scenarios"]
+    )
+    found = [one for each in of_run(newest).contenders for one in each.mixtures if each.contender != "go-twin"]
+    assert len(found) == 42
+    assert sum(abs(each.off) <= models.NEAR for each in found) >= 38
+    assert sum(each.memory_off is not None and abs(each.memory_off) <= models.MEMORY_NEAR for each in found) >= 38

@@ -141,10 +141,10 @@ def test_one_round_has_no_interval_and_a_round_that_lacks_a_row_is_left_out(regi
 def test_memory_is_from_the_first_run_that_measured_it_and_a_bound_gives_way(registry: Registry) -> None:
     whole = fitted(registry, cells_of(registry), name="whole")
     memory = whole.contenders[0].memory
-    assert memory.idle_mib is not None
+    assert memory.base_mib is not None
     assert memory.in_flight_kib is not None
     assert memory.connection_kib is not None
-    assert (memory.idle_mib.value, memory.in_flight_kib.value) == (40.0, 53.5)
+    assert (memory.base_mib.value, memory.in_flight_kib.value) == (40.0, 53.5)
     assert memory.connection_kib.value == pytest.approx(20.48)
     without = fitted(registry, [cell for cell in cells_of(registry) if cell.scenario not in ("ladder", "open")], name="newest")
     assert without.contenders[0].memory.in_flight_kib is None
@@ -152,9 +152,9 @@ def test_memory_is_from_the_first_run_that_measured_it_and_a_bound_gives_way(reg
     bound = memory.model_copy(update={"in_flight_kib": memory.in_flight_kib.model_copy(update={"bound": True, "run": "bound"})})
     beside = whole.model_copy(update={"contenders": [each.model_copy(update={"memory": bound}) for each in whole.contenders]})
     found = models.merged([without, beside, whole]).contenders[0].memory
-    assert found.idle_mib is not None
+    assert found.base_mib is not None
     assert found.in_flight_kib is not None
-    assert (found.idle_mib.run, found.in_flight_kib.run) == ("newest", "whole")
+    assert (found.base_mib.run, found.in_flight_kib.run) == ("newest", "whole")
     other = whole.model_copy(update={"profile": "ncpu"})
     assert models.merged([without, other]).contenders[0].memory.in_flight_kib is None
 
@@ -168,7 +168,7 @@ def known(contender: str = "one", **stations: Any) -> Fitted:
     return Fitted(
         contender=contender, rounds=[[1000.0, 0, 0, 0, 1.0, 2000.0]] * 3, known=list(KINDS), t=4.3, misfit=0.1, check=None,
         coefficients={"compute": Span(value=1.0, low=None, high=None)}, rows=[Row(scenario="s", measured_us=1, fitted_us=1, residual=0)],
-        memory=Memory(idle_mib=Quantity(**{**kib, "value": 100.0}), in_flight_kib=Quantity(**kib), connection_kib=Quantity(**kib)),
+        memory=Memory(base_mib=Quantity(**{**kib, "value": 100.0}), in_flight_kib=Quantity(**kib), connection_kib=Quantity(**kib)),
         stations=Stations(**{"workers": 1, "threads": None, "pool": 10, "blocked_by": None, "processes": False, **stations}),
     )  # fmt: skip
 

@@ -117,6 +117,7 @@ def _cost(common: dict[str, Any], wall_s: float, seen: Duet) -> Cell:
         "window_s": round(seen.closes_s - seen.opens_s, 3),
         "vus": seen.connections,
         "requests": seen.own.answers,
+        "memory_peak_mib": seen.own.pss_mib,
         "cpu_s": seen.cpu_s,
         "checks": checks,
     }

@@ -1,7 +1,7 @@
 """What each contender's requests cost, as a sum over what they do: the cost model of a run. Pure.
 
 CPU per request = base + per query + per insert + per upstream call + per 1,000 rounds of computing + per wait (µs), fitted for each round
-from the cost rows. Memory = idle + per request in flight + per idle connection. Stations are what a contender has only so many of.
+from the cost rows. Memory = under load + per request in flight + per idle connection. Stations are what a contender has only so many of.
 What a row does follows from its scenario; no quantity that was not measured gets a value.
 
 The sum is an approximation: a wait and a query in one request cost less than both apart where the runtime serves several of them on one
@@ -33,6 +33,8 @@ KINDS: tuple[Kind, ...] = get_args(Kind)
 ROUNDS_UNIT = 1000
 """The coefficient of computing is for so many rounds of the contract's loop."""
 LEVEL = 0.95
+NEAR, MEMORY_NEAR = 0.15, 0.20
+"""A prediction of CPU, and one of memory, so close to what was measured is counted as right."""
 
 
 class Span(Frozen):
@@ -74,6 +76,10 @@ class Predicted(Frozen):
     """Predicted ÷ measured − 1: geometric mean over the rounds, with its t interval."""
     low: float | None
     high: float | None
+    measured_mib: float | None = None
+    """Memory under this load, likewise over the rounds; None where no cost row's was read."""
+    predicted_mib: float | None = None
+    memory_off: float | None = None
 
 
 class Quantity(Frozen):
@@ -89,8 +95,9 @@ class Quantity(Frozen):
 class Memory(Frozen):
     """None: not measured."""
 
-    idle_mib: Quantity | None
-    """When it was ready, before any load."""
+    base_mib: Quantity | None
+    """Under the load of the cost rows in the last round of each start, less what their requests in flight take: a process keeps most of
+    what it has taken once. When it was ready, where a run did not read the other."""
     in_flight_kib: Quantity | None
     """For each request in flight, its connection included."""
     connection_kib: Quantity | None
@@ -192,14 +199,16 @@ def fit(
 ) -> CostModel:
     """The model of a run. `table`: that of the same run; `name`: what the run is called."""
     works, mixtures, plan = works_of(scenarios), mixtures_of(scenarios), run["plan"]
+    used = [cell for cell in cells if cell.round % plan.get("rounds_per_start", 1) == 0]
     fitted = [
         _fitted(
             each,
             costs_of(cells, each, works),
             costs_of(cells, each, mixtures),
+            _predicted_memory(used, each, works, mixtures),
             works,
             mixtures,
-            _memory(table, each, name),
+            _memory(table, used, each, works, name),
             _stations(run, contenders, each),
         )
         for each in table.contenders
@@ -228,6 +237,7 @@ def _fitted(
     contender: str,
     costs: Mapping[int, Mapping[str, float]],
     mixed: Mapping[int, Mapping[str, float]],
+    memories: Mapping[str, tuple[float, float]],
     works: Mapping[str, Sequence[float]],
     mixtures: Mapping[str, Sequence[float]],
     memory: Memory,
@@ -250,7 +260,7 @@ def _fitted(
         misfit=round(misfit, 6),
         check=check,
         rows=_rows(list(complete.values()), rounds, works),
-        mixtures=list(_predicted(solved, mixed, mixtures, known)),
+        mixtures=list(_predicted(solved, mixed, memories, mixtures, known)),
         memory=memory,
         stations=stations,
     )
@@ -259,6 +269,7 @@ def _fitted(
 def _predicted(
     solved: Mapping[int, Sequence[float]],
     mixed: Mapping[int, Mapping[str, float]],
+    memories: Mapping[str, tuple[float, float]],
     mixtures: Mapping[str, Sequence[float]],
     known: Sequence[int],
 ) -> Iterator[Predicted]:
@@ -273,6 +284,7 @@ def _predicted(
         if len(logs) > 1:
             width = quantile((1 + LEVEL) / 2, len(logs) - 1) * statistics.stdev(logs) / math.sqrt(len(logs))
         measured, predicted = (_geometric(column) for column in zip(*both, strict=True))
+        held, expected = memories.get(name, (None, None))
         yield Predicted(
             scenario=name,
             measured_us=round(measured, 4),
@@ -280,6 +292,9 @@ def _predicted(
             off=round(math.expm1(mean), 6),
             low=None if width is None else round(math.expm1(mean - width), 6),
             high=None if width is None else round(math.expm1(mean + width), 6),
+            measured_mib=held,
+            predicted_mib=expected,
+            memory_off=None if held is None or expected is None else round(expected / held - 1, 6),
         )
 
 
@@ -356,8 +371,9 @@ def _geometric(values: Sequence[float]) -> float:
 # --- memory and stations -----------------------------------------------------------------------------------------------------
 
 
-def _memory(table: Table, contender: str, run: str) -> Memory:
-    idle = next((each.pss_mib for each in table.startups if each.contender == contender and each.pss_mib is not None), None)
+def _memory(table: Table, cells: Sequence[Cell], contender: str, works: Mapping[str, Sequence[float]], run: str) -> Memory:
+    ready = next((each.pss_mib for each in table.startups if each.contender == contender and each.pss_mib is not None), None)
+    loaded = [base for base, _ in _loaded(_held_by(cells, contender, works))]
     holding = {each.scenario for each in table.idle}
     climbs = [
         entry.figure
@@ -367,11 +383,50 @@ def _memory(table: Table, contender: str, run: str) -> Memory:
     held = [(each.most, each.process) for each in table.idle if each.contender == contender and each.process is not None]
     climbed = next((each for each in climbs if each.low is not None), None)
     open_ = max(held, key=lambda each: each[0])[1] if held else None
+    base = None if ready is None else _quantity(ready.value, ready.low, ready.high, False, run)
     return Memory(
-        idle_mib=None if idle is None else _quantity(idle.value, idle.low, idle.high, False, run),
+        base_mib=_quantity(statistics.median(loaded), min(loaded), max(loaded), False, run) if loaded else base,
         in_flight_kib=None if climbed is None else _quantity(climbed.value, climbed.low, climbed.high, climbed.bound, run),
         connection_kib=None if open_ is None else _quantity(open_.value, open_.low, open_.high, open_.bound, run),
     )
+
+
+def _held_by(cells: Sequence[Cell], contender: str, scenarios: Mapping[str, object]) -> dict[int, dict[str, tuple[int, float]]]:
+    """Round → scenario → requests in flight and memory (MiB), of the valid cells in which it was read."""
+    found: dict[int, dict[str, tuple[int, float]]] = {}
+    for cell in cells:
+        if cell.contender == contender and cell.scenario in scenarios and cell.status == "valid" and cell.memory_peak_mib:
+            found.setdefault(cell.round, {})[cell.scenario] = (cell.vus, cell.memory_peak_mib)
+    return found
+
+
+def _loaded(rounds: Mapping[int, Mapping[str, tuple[int, float]]]) -> list[tuple[float, float]]:
+    """Memory under load without requests in flight, and for each of them (MiB): non-negative least squares of relative errors, for each
+    round whose rows have different numbers of them."""
+    import numpy as np
+    from scipy.optimize import nnls
+
+    found = []
+    for own in rounds.values():
+        if len({in_flight for in_flight, _ in own.values()}) > 1:
+            weighted = np.array([[1 / mib, in_flight / mib] for in_flight, mib in own.values()])
+            base, each = nnls(weighted, np.ones(len(own)))[0]
+            found.append((float(base), float(each)))
+    return found
+
+
+def _predicted_memory(
+    cells: Sequence[Cell], contender: str, works: Mapping[str, object], mixtures: Mapping[str, object]
+) -> dict[str, tuple[float, float]]:
+    """Mixture → memory measured and predicted (MiB): means over the rounds, the prediction by the memory of the cost rows."""
+    loaded, measured = _loaded(_held_by(cells, contender, works)), _held_by(cells, contender, mixtures)
+    found = {}
+    for name in mixtures if loaded else ():
+        own = [each[name] for each in measured.values() if name in each]
+        if own:
+            predicted = _geometric([base + in_flight * own[0][0] for base, in_flight in loaded])
+            found[name] = (round(_geometric([mib for _, mib in own]), 2), round(predicted, 2))
+    return found
 
 
 def _quantity(value: float, low: float | None, high: float | None, bound: bool, run: str) -> Quantity:

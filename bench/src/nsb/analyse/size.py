@@ -194,7 +194,7 @@ def _memory(of: Fitted, load: Workload, in_flight: float, workers: int) -> tuple
     """Memory (MiB), whether it is a bound, and what of it was not measured."""
     memory = of.memory
     each: list[tuple[str, Quantity | None, float]] = [
-        ("idle_mib", memory.idle_mib, workers / of.stations.workers if of.stations.processes else 1.0),
+        ("base_mib", memory.base_mib, workers / of.stations.workers if of.stations.processes else 1.0),
         ("in_flight_kib", memory.in_flight_kib, in_flight / 1024),
     ]
     if load.idle > 0:

@@ -10,12 +10,14 @@ import altair as alt
 import vl_convert
 
 from nsb.analyse.articles import Figure
+from nsb.analyse.model import CostModel
 from nsb.analyse.table import Table
 from nsb.records.judged import Cell
 from nsb.records.starts import Start
 from nsb.render.charts_articles import beside_article
 from nsb.render.charts_base import Chart, Kind, Source, Spec, lines_of
 from nsb.render.charts_figures import heat, intervals, start_ups
+from nsb.render.charts_model import predicted
 from nsb.render.charts_rounds import latency, memory, roles
 from nsb.render.messages import Language
 
@@ -40,10 +42,11 @@ def charts(
     cells: Sequence[Cell],
     starts: Sequence[Start],
     articles: Mapping[str, Sequence[Figure]] | None = None,
+    model: CostModel | None = None,
 ) -> list[Chart]:
     """All charts that the data allow, in the order of the page. Controls are in none of them.
 
-    articles: article → its figures that the run repeats.
+    articles: article → its figures that the run repeats. model: the cost model of the run.
     """
     of = Source(table, run, cells, starts)
     opens = [scenario for scenario in table.scenarios if run["plan"]["models"][scenario] == "open"]
@@ -54,6 +57,7 @@ def charts(
     drawn += [roles(of, scenario) for scenario in opens]
     drawn += [chart for scenario in ladders for chart in memory(of, scenario)]
     drawn += start_ups(of)
+    drawn.append(predicted(of, model))
     drawn += [beside_article(of, letter, figures) for letter, figures in (articles or {}).items()]
     return [chart for chart in drawn if chart is not None]
 

@@ -427,6 +427,22 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "head.metric": ("figure", "지표"),
     "head.unit": ("unit", "단위"),
     "head.value": ("value", "값"),
+    "head.predicted": ("predicted µs", "예측(µs)"),
+    "head.measured": ("measured µs", "측정(µs)"),
+    "head.off": ("predicted ÷ measured − 1", "예측 ÷ 측정 − 1"),
+    "head.memory_off": ("of memory", "메모리의 예측 ÷ 측정 − 1"),
+    "title.predicted": ("Mixtures: predicted and measured CPU", "조합: CPU 예측과 측정"),
+    "axis.predicted": ("predicted ÷ measured", "예측 ÷ 측정"),
+    "read.predicted": (
+        "Mixtures of requests that no fit uses. Lines: 95 % intervals over the rounds. Dashed: exact, and 15 % off. "
+        "Beside each point: predicted / measured CPU of a request.",
+        "피팅에 쓰지 않은 요청 조합입니다. 선은 라운드에 대한 95% 구간, 점선은 오차 0과 ±15%입니다. "
+        "점 옆의 숫자는 요청당 CPU의 예측값 / 측정값입니다.",
+    ),
+    "alt.predicted": (
+        "{near} of {known} predictions are within {share} of what was measured; the furthest is {off}, {name} in {row}.",
+        "예측 {known}개 가운데 {near}개가 측정값의 {share} 안에 있고, 가장 크게 벗어난 것은 {row}의 {name}({off})입니다.",
+    ),
     "head.interval": ("interval", "구간"),
     "head.rounds": ("rounds", "라운드"),
     "head.round": ("round", "라운드"),
@@ -692,6 +708,7 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "page.kind.roles": ("CPU of a request by program", "프로그램별 요청당 CPU"),
     "page.kind.memory": ("Memory by requests in flight", "처리 중인 요청 수에 따른 메모리"),
     "page.kind.starts": ("Start-up", "기동"),
+    "page.kind.predicted": ("Predicted and measured", "예측과 측정"),
     "page.rules": ("How each rule decides", "규칙별 판정 방법"),
     "page.no_charts": ("Nothing of this run could be drawn.", "이 측정에서 그릴 수 있는 것이 없습니다."),
     "page.matrix": (
@@ -893,7 +910,7 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "size.unknown.call": ("an upstream call", "외부 호출"),
     "size.unknown.compute": ("computing", "계산"),
     "size.unknown.wait": ("a wait", "대기"),
-    "size.unknown.idle_mib": ("its idle memory", "유휴 메모리"),
+    "size.unknown.base_mib": ("its memory under load", "부하를 받을 때의 기본 메모리"),
     "size.unknown.in_flight_kib": ("memory per request in flight", "처리 중인 요청당 메모리"),
     "size.unknown.connection_kib": ("memory per idle connection", "유휴 연결당 메모리"),
     "size.connections": (
@@ -919,6 +936,10 @@ MESSAGES: dict[str, tuple[str, str]] = {
         "is {off}, {name} in {row}.",
         "피팅에 쓰지 않은 조합 {n}개로 확인했습니다. 예측 {cells}개 가운데 {within}개가 측정값의 {share} 안에 있고, "
         "가장 크게 벗어난 것은 {row}의 {name}({off})입니다.",
+    ),
+    "size.predicted_memory": (
+        "Their memory: {within} of {cells} predictions are within {share}; the furthest is {off}, {name} in {row}.",
+        "메모리는 예측 {cells}개 가운데 {within}개가 {share} 안에 있고, 가장 크게 벗어난 것은 {row}의 {name}({off})입니다.",
     ),
     "size.elsewhere": (
         "Memory that this run did not measure is from {runs}.",
@@ -976,10 +997,10 @@ MESSAGES: dict[str, tuple[str, str]] = {
     ),
     "guide.examples": ("Five workloads", "다섯 가지 예"),
     "guide.examples_head": (
-        "Calculated by the [cost model](size.md). Prices are examples: 25 for a core and 3 for a GiB, each month. No run has measured "
-        "these mixtures yet.",
+        "Calculated by the [cost model](size.md). Prices are examples: 25 for a core and 3 for a GiB, each month. These "
+        "workloads themselves were not measured; the list at the end says how far off the model is.",
         "[비용 모델](size.md)(영어)로 계산했습니다. 요금은 예시로, 한 달에 코어당 25, GiB당 3입니다. "
-        "이 조합을 직접 측정한 실행은 아직 없습니다.",
+        "이 워크로드를 직접 측정한 것은 아니며, 모델의 오차는 맨 아래 목록에 있습니다.",
     ),
     "guide.example.crud": (
         "500 requests per second, each with three queries; every second one also inserts a row.",

@@ -7,13 +7,10 @@ from collections.abc import Iterator, Sequence
 from rich import box
 from rich.table import Table as Grid
 
-from nsb.analyse.model import CostModel, Memory, Quantity, Span
+from nsb.analyse.model import MEMORY_NEAR, NEAR, CostModel, Memory, Quantity, Span
 from nsb.analyse.size import Lack, Sized, Workload, thousands_of
 from nsb.render.messages import Language, text
 from nsb.render.words import number
-
-NEAR = 0.15
-"""A prediction so close to what was measured is counted as right."""
 
 
 def grid(found: Sequence[Sized], load: Workload) -> Grid:
@@ -81,6 +78,15 @@ def about(model: CostModel, language: Language = "en") -> Iterator[str]:
     if checks:
         row, off = next(iter(checks.values())).scenario, ", ".join(f"{name} {each.off:+.0%}" for name, each in checks.items())
         yield text("size.off", language, row=row, off=off)
+    yield from checked(model, language)
+    elsewhere = sorted({each.run for one in model.contenders for each in quantities(one.memory) if each.run != model.run})
+    if elsewhere:
+        yield text("size.elsewhere", language, runs=", ".join(elsewhere))
+    yield text("size.left_out", language)
+
+
+def checked(model: CostModel, language: Language = "en") -> Iterator[str]:
+    """How far off the predictions for mixtures are; nothing where the run has none."""
     predicted = [(each.contender, one) for each in model.contenders for one in each.mixtures]
     if predicted:
         name, furthest = max(predicted, key=lambda each: abs(each[1].off))
@@ -88,14 +94,17 @@ def about(model: CostModel, language: Language = "en") -> Iterator[str]:
             "size.predicted", language, n=len({one.scenario for _, one in predicted}), cells=len(predicted), share=f"{NEAR:.0%}",
             within=sum(abs(one.off) <= NEAR for _, one in predicted), off=f"{furthest.off:+.0%}", name=name, row=furthest.scenario,
         )  # fmt: skip
-    elsewhere = sorted({each.run for one in model.contenders for each in quantities(one.memory) if each.run != model.run})
-    if elsewhere:
-        yield text("size.elsewhere", language, runs=", ".join(elsewhere))
-    yield text("size.left_out", language)
+    held = [(each.contender, one, one.memory_off) for each in model.contenders for one in each.mixtures if one.memory_off is not None]
+    if held:
+        name, one, off = max(held, key=lambda each: abs(each[2]))
+        yield text(
+            "size.predicted_memory", language, cells=len(held), share=f"{MEMORY_NEAR:.0%}",
+            within=sum(abs(each[2]) <= MEMORY_NEAR for each in held), off=f"{off:+.0%}", name=name, row=one.scenario,
+        )  # fmt: skip
 
 
 def quantities(memory: Memory) -> list[Quantity]:
-    return [each for each in (memory.idle_mib, memory.in_flight_kib, memory.connection_kib) if each is not None]
+    return [each for each in (memory.base_mib, memory.in_flight_kib, memory.connection_kib) if each is not None]
 
 
 def lack(of: Lack, language: Language) -> str:

@@ -122,7 +122,8 @@ def _drawn(
     judgement = judge.judged(run, cells, starts, code, claims)
     matrix = dominance(run, cells, starts, code)
     found = digest(wanted, table, run, cells, starts, matrix)
-    drawn = charts.charts(table, run, cells, starts, articles.repeated(run, cells, claims))
+    model = models.of_run(folder, models.BENCH)
+    drawn = charts.charts(table, run, cells, starts, articles.repeated(run, cells, claims), model)
     for language in LANGUAGES if posts else ():
         _chart_files(folder, run, found, drawn, language)
         kind = "png" if charts.has_letters(language) else "svg"  # many platforms show no SVG
@@ -131,7 +132,7 @@ def _drawn(
     if page:
         whole = html.page(
             table, run, cells, starts, judgement, matrix, code, drawn, charts.bundle(), found, claims.articles, archive.packed(folder),
-            models.of_run(folder, models.BENCH), wanted,
+            model, wanted,
         )  # fmt: skip
         write_whole(folder / "report.html", of_runner(whole, run))
 

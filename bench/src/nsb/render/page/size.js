@@ -79,7 +79,7 @@ const size = (() => {
 
   function memoryOf(of, load, inFlight, workers) {
     const each = [
-      ['idle_mib', of.memory.idle_mib, of.stations.processes ? workers / of.stations.workers : 1],
+      ['base_mib', of.memory.base_mib, of.stations.processes ? workers / of.stations.workers : 1],
       ['in_flight_kib', of.memory.in_flight_kib, inFlight / 1024],
     ];
     if (load.idle > 0) each.push(['connection_kib', of.memory.connection_kib, load.idle / 1024]);
