@@ -11,7 +11,8 @@ import pytest
 from conftest import QUIET_TCP, open_cell, trend
 from nsb.analyse import cells, validity
 from nsb.analyse.cells import judged, observation, read_cells
-from nsb.records.cells import Edge, Observed, Offered, Reading, Record, Stations, Stats, Window
+from nsb.records.cells import Observed, Offered, Reading, Record, Stations, Stats, Window
+from nsb.records.edge import Edge
 from nsb.records.judged import Cell
 
 ROLES = ("service", "generator", "database", "upstream", "harness")

@@ -21,7 +21,7 @@ from nsb.session.runs import read_run
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("machine")]  # they measure, or build k6: one after the other
 BENCH = Path(__file__).resolve().parents[1]
 CONTENDER = "go"
-SCENARIOS = ["hello-rate", "book-read-rate", "compute-rate", "book-write-rate"]
+SCENARIOS = ["hello-rate", "book-read-rate", "compute-rate", "book-write-rate", "overload-read"]
 
 
 def started(*arguments: str) -> subprocess.Popen[str]:

@@ -17,7 +17,7 @@ from nsb.measure.running import Died
 from nsb.measure.warming import BURSTS, CONNECTIONS, PAUSE_MS, SHARE, STEP_S, VISIT_S, bursts, targets, warm
 from nsb.records.starts import Visit
 from nsb.registry.load import Registry
-from nsb.registry.shapes import FullCore, Mixture, OpenRate
+from nsb.registry.shapes import FullCore, OfRows, OpenRate
 
 WRONG = "asked 'GET /hello', got 'hallo'"
 
@@ -116,7 +116,7 @@ def test_every_endpoint_of_a_plan_is_asked_once_and_with_a_short_hold(registry: 
     found = targets(list(registry.scenarios.values()))
     assert len({(each.method, each.path) for each in found}) == len(found)
     asked = {each.path for each in found}
-    single = [each for each in registry.scenarios.values() if not isinstance(each, Mixture)]  # a mixture asks what its cost rows ask
+    single = [each for each in registry.scenarios.values() if not isinstance(each, OfRows)]  # they ask what their cost rows ask
     for scenario in single:
         assert (scenario.path if scenario.warm_path is None else scenario.warm_path) in asked
         assert {heavy.warm_path for heavy in scenario.heavy_requests} <= asked

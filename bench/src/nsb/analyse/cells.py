@@ -11,15 +11,16 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-from nsb.analyse import duet, effects, owners, physics
+from nsb.analyse import duet, effects, overload, owners, physics
 from nsb.analyse.growth import climb
 from nsb.analyse.validity import Judgement, Observation, judge
 from nsb.records.cells import CELLS_SCHEMA, Observed, Record
 from nsb.records.duet import Duet
 from nsb.records.judged import Cell, Check, Half, Latency, SteadyWindow
+from nsb.records.overload import Overload
 from nsb.records.schema import SCHEMA, refuse_schema
 from nsb.registry.plan import cut_short
-from nsb.registry.terms import P99_REQUESTS
+from nsb.registry.terms import OVERLOAD_PERCENT, P99_REQUESTS
 
 JUDGED = re.compile(rb'\s*\{\s*"schema"\s*:\s*1\s*,')
 """A line of schema 1: the judged cell itself. Goes away with the runs below bench/results that have such lines."""
@@ -98,6 +99,8 @@ def judged(record: Record) -> Cell:
     }
     if record.duet is not None:
         return _cost(common, record.wall_s, record.duet)
+    if record.overload is not None:
+        return _overload(common, record.wall_s, record.overload)
     if record.observed is None:
         return Cell(**common, status="unsupported" if record.outcome == "unsupported" else "failed", reasons=[record.why or ""])
     o = observation(record)
@@ -107,11 +110,8 @@ def judged(record: Record) -> Cell:
 def _cost(common: dict[str, Any], wall_s: float, seen: Duet) -> Cell:
     """The cell of a cost row, its cost as it was in this cell: `duet.anchored` makes it that of the round."""
     found, checks = duet.figure(seen), duet.checks(seen)
-    invalid = [check for check in checks if check.outcome == "invalid"]
     common |= {
-        "status": "invalid" if invalid or found is None else "valid",
-        "reasons": [f"{check.id} {check.sentence}" for check in invalid],
-        "doubts": [f"{check.id} {check.sentence}" for check in checks if check.outcome == "doubt"],
+        **_outcome(checks, found is not None),
         "limit": "cpu",
         "wall_s": wall_s,
         "window_s": round(seen.closes_s - seen.opens_s, 3),
@@ -119,7 +119,6 @@ def _cost(common: dict[str, Any], wall_s: float, seen: Duet) -> Cell:
         "requests": seen.own.answers,
         "memory_peak_mib": seen.own.pss_mib,
         "cpu_s": seen.cpu_s,
-        "checks": checks,
     }
     if found is None:
         return Cell(**common)
@@ -135,6 +134,41 @@ def _cost(common: dict[str, Any], wall_s: float, seen: Duet) -> Cell:
             Half(requests=own.answers[b] - own.answers[a], p50_ms=None, service_cpu_s=round(own.service_cpu_s[b] - own.service_cpu_s[a], 6))
             for a, b in edges
         ],
+    )
+
+
+def _outcome(checks: list[Check], has_figure: bool) -> dict[str, Any]:
+    invalid = [check for check in checks if check.outcome == "invalid"]
+    return {
+        "status": "invalid" if invalid or not has_figure else "valid",
+        "reasons": [f"{check.id} {check.sentence}" for check in invalid],
+        "doubts": [f"{check.id} {check.sentence}" for check in checks if check.outcome == "doubt"],
+        "checks": checks,
+    }
+
+
+def _overload(common: dict[str, Any], wall_s: float, seen: Overload) -> Cell:
+    """The cell of an overload: its throughput is the capacity, its halves are those of the headline's level."""
+    found, loads = overload.figure(seen), [*([seen.idle] if seen.idle is not None else []), *seen.levels]
+    common |= {
+        **_outcome(overload.checks(seen), found is not None),
+        "limit": overload.limit(seen),
+        "wall_s": wall_s,
+        "window_s": seen.window_s,
+        "vus": seen.vus,
+        "requests": sum(seen.answers_of) + sum(sum(each.users.answered_of) for each in loads),
+        "memory_peak_mib": max((each.pss_mib for each in loads), default=None),
+        "threads_peak": max((each.threads for each in loads), default=None),
+    }
+    if found is None:
+        return Cell(**common)
+    headline = next((each.users for each in seen.levels if each.percent == OVERLOAD_PERCENT), None)
+    halves = [] if headline is None else [headline.good_first, headline.good - headline.good_first]
+    return Cell(
+        **common,
+        overload=found,
+        throughput_rps=found.capacity_rps,
+        halves=[Half(requests=good, p50_ms=None, service_cpu_s=0.0) for good in halves],
     )
 
 

@@ -11,7 +11,7 @@ from nsb.analyse.stats import Contrast, contrast, holm, welch
 from nsb.analyse.table import latest
 from nsb.errors import Failure
 from nsb.records.judged import Cell
-from nsb.registry.terms import Frozen, Headline
+from nsb.registry.terms import MORE_IS_BETTER, Frozen, Headline
 
 LEAST: dict[Unit, float] = {"ratio": math.log(1.01), "ms": 1.0}
 """No finer difference is called, in the unit of x: V2 lets the offered rate vary by 1 %, and k6 reads a clock of whole milliseconds."""
@@ -177,7 +177,7 @@ class _Pair:
         if around.low <= self.band and around.high >= -self.band:
             return "undecided", ["the twins differ as much"]
         more = around.low > 0
-        return ("better" if more == (self.metric == "throughput") else "worse"), []
+        return ("better" if more == (self.metric in MORE_IS_BETTER) else "worse"), []
 
 
 # --- facts -------------------------------------------------------------------------------------------------------------

@@ -24,7 +24,7 @@ from nsb.records.judged import Cell
 from nsb.records.starts import Start
 from nsb.registry.claims import Criterion, Dominance, JudgedClaim
 from nsb.registry.digest import READY, Chosen, DigestPlan, Told
-from nsb.registry.terms import METRIC_UNITS, Frozen, Metric
+from nsb.registry.terms import METRIC_UNITS, MORE_IS_BETTER, Frozen, Metric
 
 MOST_FINDINGS = 5
 MOST_SURPRISES = 3
@@ -132,7 +132,7 @@ def _row(
     elif chosen.id in table.scenarios:
         metric = table.headlines[chosen.id]
         places = [_place(chosen, table.entry(contender, chosen.id)) for contender in table.contenders]
-        better = "more" if metric == "throughput" else "less"
+        better = "more" if metric in MORE_IS_BETTER else "less"
         interval = table.rounds > 1
     else:
         return None

@@ -33,7 +33,7 @@ from nsb.records.judged import Cell
 from nsb.records.sources import Code, Size
 from nsb.records.starts import Start
 from nsb.registry.claims import Criterion, Dominance, Reason, Verdict
-from nsb.registry.terms import METRIC_UNITS, Limit, Metric
+from nsb.registry.terms import METRIC_UNITS, MORE_IS_BETTER, Limit, Metric
 
 LEAST: dict[Unit, float] = {**compare.LEAST, "KiB": judge.MARGINS["KiB"]}
 """No finer difference is called, in the unit of x: 1 %, 1 ms, 4 KiB."""
@@ -189,7 +189,7 @@ def _scenario(records: _Records, names: Sequence[str], scenario: str, metric: Me
     unsustained = [name for name in names if _unsustained(records.of(scenario, name))] if records.is_open(scenario) and headline else []
     by_metric, by_answers = records.gate(scenario, metric), records.gate(scenario, "throughput") if unsustained else judge.NO_TWIN
 
-    more = metric in ("throughput", "capacity")
+    more = metric in MORE_IS_BETTER
     bounds: dict[Pair, Reason] = {}
 
     def question(a: str, b: str) -> Question | Reason:

@@ -12,9 +12,11 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
 
-from nsb.records.cells import Edge, Observed, Record
+from nsb.records.cells import Observed, Record
 from nsb.records.duet import Driven, Duet
+from nsb.records.edge import Edge
 from nsb.records.judged import Cell
+from nsb.records.overload import Level, Overload
 from nsb.records.summary import Load, SummaryError, Trend, load_summary
 
 SLACK = 1.02
@@ -47,7 +49,9 @@ def of_record(record: Record, given: Given) -> str | None:
     """The first thing in a record that cannot be, in a sentence with both values; None where there is none."""
     if record.observed is not None:
         return next(_observed(record.observed, given), None)
-    return next(_duet(record.duet), None) if record.duet is not None else None
+    if record.duet is not None:
+        return next(_duet(record.duet), None)
+    return next(_overload(record.overload), None) if record.overload is not None else None
 
 
 def of_cell(cell: Cell, given: Given) -> str | None:
@@ -211,6 +215,32 @@ def _driven(each: Driven, seen: Duet) -> Iterator[str]:
             yield f"{each.contender}, reading {number}: {cpu[1] - cpu[0]:.3f} s of CPU in {at[1] - at[0]:.3f} s on {seen.cores} cores"
     if series.answers and each.answers < series.answers[-1]:
         yield f"{each.contender}: {each.answers} answers in all, {series.answers[-1]} by the last reading"
+
+
+# --- an overload cell ---
+
+
+def _overload(seen: Overload) -> Iterator[str]:
+    yield from _edges(seen.first, seen.last, seen.cores["machine"])
+    for level in [*([seen.idle] if seen.idle is not None else []), *seen.levels]:
+        yield from (f"at {level.percent} %: {sentence}" for sentence in _users(level, seen))
+
+
+def _users(level: Level, seen: Overload) -> Iterator[str]:
+    """Each user who came ended in one way."""
+    yield from _edges(level.first, level.last, seen.cores["machine"])
+    users = level.users
+    if users.wrong is not None:
+        return
+    if users.arrivals != users.good + users.gave_up + users.errors:
+        yield f"{users.arrivals} users came; {users.good} had an answer in time, {users.gave_up} gave up and {users.errors} had an error"
+    if sum(users.latencies) != users.good:
+        yield f"{sum(users.latencies)} latencies of {users.good} answers in time"
+    for part, whole, name in ((users.good_first, users.good, "in the first half"), (users.unsent, users.gave_up, "without a request")):
+        if not 0 <= part <= whole:
+            yield f"{part} of {whole} {name}"
+    if any(answered > sent for answered, sent in zip(users.answered_of, users.sent_of, strict=True)):
+        yield f"{sum(users.answered_of)} answers to {sum(users.sent_of)} requests"
 
 
 # --- a judged cell ---

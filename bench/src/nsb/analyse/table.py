@@ -8,10 +8,13 @@ from dataclasses import asdict
 from itertools import product
 from typing import Any, Literal, TypeVar
 
+from pydantic import Field
+
 from nsb.analyse.doubts import doubtful
 from nsb.analyse.fairness import statements_per_request
 from nsb.analyse.growth import over_rounds
 from nsb.analyse.idle import Idle, idle
+from nsb.analyse.overload import Overloaded, overloaded
 from nsb.analyse.starts import Span, Startup, span, summed
 from nsb.analyse.stats import Estimate, estimate, spread_of_halves
 from nsb.records.judged import Cell, SecondFigure, Status
@@ -26,6 +29,7 @@ UNITS: dict[Headline, str] = {
     "p50": "p50 ms",
     "p99": "p99 ms",
     "memory": "KiB/request",
+    "goodput": "goodput %",
 }
 
 
@@ -155,6 +159,8 @@ class Table(Frozen):
     """Empty where no figure could be told."""
     pinned: list[Pinned]
     """Empty where nobody was asked."""
+    overloaded: list[Overloaded] = Field(default_factory=list)
+    """What more users than a contender can serve cost it; empty for a run without them."""
 
     def entry(self, contender: str, scenario: str) -> Entry:
         return next(e for e in self.entries if e.contender == contender and e.scenario == scenario)
@@ -205,6 +211,7 @@ def make(run: dict[str, Any], cells: Iterable[Cell], starts: Sequence[Start] = (
         idle=idle(final, plan["contenders"]),
         switched=_switched(final, plan),
         pinned=_pinned(final, plan),
+        overloaded=overloaded(final, plan["contenders"]),
     )
 
 
@@ -363,6 +370,8 @@ def _half(cell: Cell, headline: Headline, half: Any) -> float | None:
     if headline == "throughput":
         rate: float = half.requests / (cell.window_s / 2)
         return rate
+    if headline == "goodput":
+        return 100 * max(half.requests, 1) / (cell.window_s / 2) / cell.throughput_rps if cell.throughput_rps else None
     if headline == "cpu":
         return half.service_cpu_s / half.requests * 1e6 if half.requests else None
     if headline == "p99":

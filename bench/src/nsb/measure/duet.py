@@ -10,7 +10,7 @@ from pathlib import Path
 from nsb.measure import generator, owners
 from nsb.measure.client import StatsReader
 from nsb.measure.effects import call_ms, reads_a_row, upstream_counts
-from nsb.measure.generator import Competitors, Target, targets
+from nsb.measure.generator import Competitors, Open, Target, targets
 from nsb.measure.meter import sleep_until
 from nsb.measure.native import Stage
 from nsb.measure.process import ALL_CORES, Process, ProcessError, cpu_s, machine_times, waited_s
@@ -61,11 +61,18 @@ class Ground:
         return generator.speed(self.program, self.stage.placement.service[0], self.folder / "witness.log")
 
     def drive(
-        self, running: Running, asked: Sequence[Target], connections: int, name: str, duration_s: float, pause_ms: int = 0
+        self,
+        running: Running,
+        asked: Sequence[Target],
+        connections: int,
+        name: str,
+        duration_s: float,
+        pause_ms: int = 0,
+        users: Open | None = None,
     ) -> Process:
         """A generator at work on a service. Raises ProcessError."""
         pids = running.process.tree()
-        what = generator.order(asked, running.base_url, pids, self.seed, connections, EVERY_S, duration_s, pause_ms)
+        what = generator.order(asked, running.base_url, pids, self.seed, connections, EVERY_S, duration_s, pause_ms, users)
         return generator.start(self.program, what, self.stage.placement.generator, self.folder, name)
 
 
@@ -155,14 +162,15 @@ def _measure(ground: Ground, scenario: CostRow, timing: Timing, own: Running, pa
         calls=scenario.upstream_calls,
         call_ms=call_ms(scenario),
         hold_ms=min(row.hold_ms for row in rows),
-        parts=[_part(row) for row in rows] if isinstance(scenario, Mixture) else [],
+        parts=[part(row) for row in rows] if isinstance(scenario, Mixture) else [],
         rehearsal=rehearsal,
         speeds=[*speeds, ground.speed()],
         owned=[owned for owned in (look.owned() for look in looks) if owned is not None],
     )
 
 
-def _part(row: CostRow) -> Part:
+def part(row: CostRow) -> Part:
+    """What each of its requests causes."""
     return Part(
         scenario=row.id,
         statements=row.statements,

@@ -1,4 +1,4 @@
-"""The load generator of cost cells and of the warm-up (bench/generator), and its two helpers: the witness and the competitors."""
+"""The load generator of cost cells, overloads and the warm-up (bench/generator), and its two helpers: the witness and the competitors."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ from typing import NamedTuple
 
 from nsb.measure.process import Process, ProcessError
 from nsb.records.duet import Series, Speed
+from nsb.records.overload import Tally
 from nsb.registry.scenario import Scenario
-from nsb.registry.shapes import CostRow
+from nsb.registry.shapes import CostRow, Overload
 
 WITNESS_S = 10.0
 """How long the witness may take: some 60 ms on a free core (s)."""
@@ -57,8 +58,21 @@ def target(scenario: Scenario) -> Target:
     return Target(scenario.method, scenario.path, scenario.send or "", scenario.body, scenario.answer_status, scenario.ids)
 
 
-def targets(row: CostRow) -> list[Target]:
-    """Of a cost row's own load."""
+class Open(NamedTuple):
+    """An open load in the place of one request at a time on each connection (bench/generator/open.go says what each field is)."""
+
+    at_s: float
+    rate_per_s: float
+    lead_ms: int
+    window_ms: int
+    tail_ms: int
+    give_up_ms: int
+    quick_ms: float
+    limit_ms: int
+
+
+def targets(row: CostRow | Overload) -> list[Target]:
+    """Of its own load."""
     return [target(each)._replace(weight=weight) for each, weight in row.mixed]
 
 
@@ -71,6 +85,7 @@ def order(
     every_s: float,
     duration_s: float,
     pause_ms: int = 0,
+    users: Open | None = None,
 ) -> dict[str, object]:
     """What the generator is told (bench/generator/order.go)."""
     return {
@@ -82,7 +97,7 @@ def order(
         "every_ms": round(every_s * 1000),
         "duration_ms": round(duration_s * 1000),
         "pids": list(pids),
-        "open": None,
+        "open": None if users is None else users._asdict(),
     }
 
 
@@ -97,10 +112,7 @@ def start(program: Path, what: dict[str, object], cpus: Sequence[int], folder: P
 
 def finish(generator: Process, deadline_s: float) -> Loaded:
     """What it told, once it has ended. Raises ProcessError where it does not end, or tells nothing that can be read."""
-    code = generator.wait(deadline_s)
-    if code not in (0, 1):
-        words = generator.last_words(3)
-        raise ProcessError(f"the generator {'did not end' if code is None else f'ended with {code}'}: {words}")
+    code = _ended(generator, deadline_s)
     try:
         lines = [json.loads(line) for line in generator.log.read_text(encoding="utf-8").splitlines()]
         timed = lines[:-1] if code == 0 else lines  # the last one is of the time after the last reading
@@ -115,6 +127,24 @@ def finish(generator: Process, deadline_s: float) -> Loaded:
         return Loaded(series, last["answers"], last["opened"], last.get("wrong"), least_ms, last["answers_of"])
     except (OSError, ValueError, KeyError, IndexError) as error:
         raise ProcessError(f"the generator left no readings: {error!r}") from None
+
+
+def tally(generator: Process, deadline_s: float) -> Tally:
+    """What it told of an open load, once it has ended. Raises ProcessError as `finish`."""
+    _ended(generator, deadline_s)
+    try:
+        return Tally.model_validate_json(generator.log.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise ProcessError(f"the generator left no tally: {error!r}") from None
+
+
+def _ended(generator: Process, deadline_s: float) -> int:
+    """0, or 1 after a wrong answer. Raises ProcessError for anything else."""
+    code = generator.wait(deadline_s)
+    if code not in (0, 1):
+        words = generator.last_words(3)
+        raise ProcessError(f"the generator {'did not end' if code is None else f'ended with {code}'}: {words}")
+    return code
 
 
 def speed(program: Path, core: int, log: Path) -> Speed:

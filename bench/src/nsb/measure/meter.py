@@ -9,7 +9,7 @@ from nsb.measure.host import tcp_counters
 from nsb.measure.native import Stage
 from nsb.measure.process import Process, machine_times
 from nsb.measure.running import Running
-from nsb.records.cells import Edge
+from nsb.records.edge import Edge
 
 SWITCHES_SLACK = 1.5
 """So many times what a reading of context switches has taken before is left for the next one."""

@@ -21,7 +21,8 @@ from nsb.measure.meter import Meter, sleep_until
 from nsb.measure.native import Stage
 from nsb.measure.process import ALL_CORES, Process
 from nsb.measure.running import Running, lost
-from nsb.records.cells import Edge, Observed, Offered, Stations, Window
+from nsb.records.cells import Observed, Offered, Stations, Window
+from nsb.records.edge import Edge
 from nsb.records.summary import Load, SummaryError, load_summary
 from nsb.registry.contract import EXTRAS, endpoint
 from nsb.registry.plan import Plan, Slot

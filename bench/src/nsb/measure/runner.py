@@ -12,17 +12,19 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal
 
-from nsb.measure import holder, manifest, warming
+from nsb.measure import holder, manifest, overload, warming
 from nsb.measure.duet import Ground
 from nsb.measure.journal import Journal
 from nsb.measure.native import Stage
 from nsb.measure.observing import Observer, Unobserved, in_one_line
 from nsb.measure.process import ProcessError
-from nsb.measure.running import Died, Running, drain, wait_pool
+from nsb.measure.running import Died, Running, drain, lost, wait_pool
 from nsb.records.cells import Observed, Record
 from nsb.records.duet import Duet
 from nsb.records.manifest import Manifest
+from nsb.records.overload import Overload
 from nsb.records.starts import Start
+from nsb.registry import shapes
 from nsb.registry.contenders import Contender
 from nsb.registry.plan import Plan, Slot, needs_fresh
 from nsb.registry.shapes import CostRow
@@ -183,6 +185,8 @@ class Runner:
                 self._out[slot.contender.id] = str(error)
                 return self._unmeasured(slot, attempt, "failed", str(error))
         try:
+            if isinstance(slot.scenario, shapes.Overload):
+                return self._overload(slot, slot.scenario, running, attempt)
             return self._cost(slot, running, attempt) if isinstance(slot.scenario, CostRow) else self._measure(slot, running, attempt)
         finally:
             running.process.freeze()
@@ -190,7 +194,14 @@ class Runner:
                 self._end(slot.contender.id, 10 if not slot.scenario.holding else 0)
 
     def _record(
-        self, slot: Slot, attempt: int, started_at: str, began: float, observed: Observed | None = None, duet: Duet | None = None
+        self,
+        slot: Slot,
+        attempt: int,
+        started_at: str,
+        began: float,
+        observed: Observed | None = None,
+        duet: Duet | None = None,
+        overload: Overload | None = None,
     ) -> Record:
         """The line of a cell that was measured; `began`: a time of time.monotonic()."""
         return Record(
@@ -205,6 +216,7 @@ class Runner:
             outcome="measured",
             observed=observed,
             duet=duet,
+            overload=overload,
         )
 
     def _partner(self, slot: Slot) -> Running | None:
@@ -241,6 +253,21 @@ class Runner:
                 why = f"{each.contender.id} ended with {each.process.exit_code}: {each.process.last_words()}"
                 return self._unmeasured(slot, attempt, "failed", why)
         return self._record(slot, attempt, started_at, began, duet=seen)
+
+    def _overload(self, slot: Slot, scenario: shapes.Overload, running: Running, attempt: int) -> Record:
+        """An overload cell. A service that does not live through it has no figure, and the reason says so."""
+        began, started_at = time.monotonic(), datetime.now(UTC).isoformat(timespec="seconds")
+        running.used = True
+        running.process.thaw()
+        try:
+            running.warm_for, running.bursts = scenario.id, warming.bursts(self._ground, running, scenario)
+            seen = overload.measure(self._ground, scenario, self.plan.timing(scenario), running, self.plan.rounds < 2)
+        except (Died, ProcessError) as error:
+            return self._unmeasured(slot, attempt, "failed", str(error))
+        why = lost(running, scenario, self.plan.workers)
+        if why is not None:
+            return self._unmeasured(slot, attempt, "failed", why)
+        return self._record(slot, attempt, started_at, began, overload=seen)
 
     def _measure(self, slot: Slot, running: Running, attempt: int) -> Record:
         """A cell under k6."""

@@ -14,7 +14,7 @@ from nsb.measure.running import Died, Running
 from nsb.records.duet import FALLING
 from nsb.records.starts import Visit, costs_of, steady
 from nsb.registry.scenario import Scenario
-from nsb.registry.shapes import CostRow, FullCore, cost_rows
+from nsb.registry.shapes import CostRow, FullCore, Overload, cost_rows
 
 STEP_S = 3.0
 """All endpoints at once for so long, then it is asked whether that was cheaper than the steps before (s)."""
@@ -55,7 +55,9 @@ def targets(scenarios: Sequence[Scenario]) -> list[Target]:
     """Every endpoint of these scenarios once, with a short hold; a body is compared where nothing is changed for the warm-up."""
     found: dict[tuple[str, str], Target] = {}
     for each in (
-        row for scenario in scenarios for row in ([row for row, _ in scenario.mixed] if isinstance(scenario, CostRow) else [scenario])
+        row
+        for scenario in scenarios
+        for row in ([row for row, _ in scenario.mixed] if isinstance(scenario, CostRow | Overload) else [scenario])
     ):
         own = generator.target(each)
         asked = [own if each.warm_path is None else own._replace(path=each.warm_path, body="")]
@@ -131,8 +133,8 @@ def _part(load: Loaded, first: int, last: int) -> tuple[int, float]:
     return series.answers[last] - series.answers[first], series.service_cpu_s[last] - series.service_cpu_s[first]
 
 
-def bursts(ground: Ground, running: Running, scenario: CostRow) -> list[float]:
-    """Full load on all cores right before a cost cell, until a request costs no less than just before; CPU µs per request of each half
+def bursts(ground: Ground, running: Running, scenario: CostRow | Overload) -> list[float]:
+    """Full load on all cores right before a cell of it, until a request costs no less than just before; CPU µs per request of each half
     of each burst. Programs that compile while they run throw away what they have not used for a while (node between two scenarios).
 
     Raises Died where the service answers wrongly or goes away, ProcessError for what the generator does wrong.
@@ -144,7 +146,7 @@ def bursts(ground: Ground, running: Running, scenario: CostRow) -> list[float]:
         running.process.pin(ground.stage.placement.service)
 
 
-def _bursts(ground: Ground, running: Running, scenario: CostRow) -> list[float]:
+def _bursts(ground: Ground, running: Running, scenario: CostRow | Overload) -> list[float]:
     costs: list[float] = []
     for number in range(BURSTS):
         process = ground.drive(running, generator.targets(scenario), scenario.vus, f"burst-{number}", BURST_S + EVERY_S)

@@ -11,7 +11,9 @@ from typing import Literal
 from pydantic import ConfigDict, Field, model_validator
 
 from nsb.records.duet import Duet
+from nsb.records.edge import Edge
 from nsb.records.effects import Effects
+from nsb.records.overload import Overload
 from nsb.records.owners import Owned
 from nsb.records.summary import Load
 from nsb.registry.terms import Frozen, Model, Profile
@@ -64,21 +66,6 @@ class Reading(Frozen):
     def kernel_mib(self) -> float | None:
         """What the kernel holds; of interest is how it grows."""
         return None if self.sockets_mib is None or self.slab_mib is None else self.sockets_mib + self.slab_mib
-
-
-@dataclass(frozen=True)
-class Edge:
-    """All counters read at one edge of a window."""
-
-    at_s: float
-    """When (s since the epoch)."""
-    cpu: dict[str, float]
-    """CPU used so far by service, generator, database, upstream and harness (s)."""
-    busy_s: float
-    """CPU used by the whole machine (s)."""
-    steal_s: float
-    tcp: dict[str, int] | None = None
-    """Counters of the network namespace: ListenOverflows, ListenDrops, RetransSegs, TCPDSACKRecv, TCPSynRetrans, OutSegs."""
 
 
 @dataclass(frozen=True)
@@ -222,12 +209,14 @@ class Record(Frozen):
     observed: Observed | None = None
     duet: Duet | None = None
     """Of a cost cell, in the place of `observed`."""
+    overload: Overload | None = None
+    """Of an overload cell, in the place of `observed`."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True, populate_by_name=True)
 
     @model_validator(mode="after")
     def _measured_or_why(self) -> Record:
-        seen = (self.observed is not None) + (self.duet is not None)
+        seen = sum(each is not None for each in (self.observed, self.duet, self.overload))
         if seen != (self.outcome == "measured") or (self.outcome == "measured") == (self.why is not None):
             raise ValueError("a record has what was observed, or why nothing was")
         return self

@@ -8,7 +8,7 @@ from pydantic import ConfigDict, Field
 
 from nsb.records.cells import Reading
 from nsb.records.schema import SCHEMA
-from nsb.registry.terms import Frozen, Headline, Limit, Metric, Model, Profile
+from nsb.registry.terms import OVERLOAD_PERCENT, Frozen, Headline, Limit, Metric, Model, Profile
 
 Status = Literal["valid", "censored", "invalid", "failed", "unsupported"]
 Role = Literal["service", "generator", "database", "upstream"]
@@ -104,6 +104,50 @@ class CostFigure(Frozen):
     """Steps of the witness over memory, per µs: the mean of before and after; None: it did not look."""
 
 
+class LevelFigure(Frozen):
+    """Users who came at one share of the capacity (analyse/overload.py). Shares are of those users, goodput of the capacity."""
+
+    percent: int
+    goodput: float
+    """Right answers in time, in percent of the capacity; where there was none, what one would have been."""
+    p50_ms: float | None
+    """Of the right answers in time, from the moment of coming."""
+    p99_ms: float | None
+    """None below 1000 of them."""
+    gave_up: float
+    """Share of the users; the next two too."""
+    errors: float
+    queued: float
+    """Who had to wait for a connection."""
+    kinds: dict[str, int]
+    """Errors by kind: refused, reset, and other statuses."""
+    memory_mib: float
+    late: bool
+    """The generator was late: no verdict rests on it."""
+    back_ms: float | None
+    """From the end of the load until single users had quick answers; None where nobody looked, or they had none within the limit."""
+
+
+class OverloadFigure(Frozen):
+    """What one overload cell says."""
+
+    capacity_rps: float
+    idle_ms: float
+    """The median of the idle service."""
+    limit_s: float
+    """How long single users were sent after a load."""
+    levels: list[LevelFigure]
+
+    def at(self, percent: int) -> LevelFigure | None:
+        return next((level for level in self.levels if level.percent == percent), None)
+
+    @property
+    def goodput(self) -> float | None:
+        """At OVERLOAD_PERCENT; None where the generator was late, or it did not come to that."""
+        found = self.at(OVERLOAD_PERCENT)
+        return None if found is None or found.late else found.goodput
+
+
 class Cell(Frozen):
     """One contender under one scenario in one round, judged. Runs until November 2026 have it as a line of cells.jsonl (schema 1)."""
 
@@ -151,6 +195,8 @@ class Cell(Frozen):
     """The same load by a cheaper generator, where k6 or nobody was full."""
     cost: CostFigure | None = None
     """Of a cost cell."""
+    overload: OverloadFigure | None = None
+    """Of an overload cell; its throughput is the capacity."""
     ladder: list[Reading] = []
     memory_slope: Slope | None = None
     whole: bool = False
@@ -169,13 +215,15 @@ class Cell(Frozen):
         return None if self.second is None or self.second.status == "unsupported" else self.second
 
     def headline(self, which: Headline) -> float | None:
-        """The figure the table shows: µs, requests/s, ms or KiB. Memory that did not grow is none: growth.over_rounds judges its slope."""
+        """The figure the table shows: µs, requests/s, ms, KiB, %. Memory that did not grow is none: growth.over_rounds judges its slope."""
         if which == "cpu":
             return self.cpu_us_per_request.get("service")
         if which == "memory":
             return self.memory_slope.kib if self.memory_slope is not None and self.memory_slope.kib > 0 else None
         if which == "p99":
             return self.metric(which)
+        if which == "goodput":
+            return self.overload.goodput if self.overload is not None else None
         return self.throughput_rps if which == "throughput" else self.latency_ms.p50
 
     def metric(self, which: Metric) -> float | None:

@@ -20,7 +20,7 @@ from nsb.registry.contenders import Contender, twin_id
 from nsb.registry.digest import READY, DigestPlan
 from nsb.registry.scenario import Scenario
 from nsb.registry.services import Service, Tool, tools_named
-from nsb.registry.shapes import SHAPES, Arrivals, FullCore, Mixture, scenario_of
+from nsb.registry.shapes import SHAPES, Arrivals, FullCore, OfRows, scenario_of
 from nsb.registry.terms import P99_REQUESTS, Frozen
 from nsb.registry.timing import Tier
 
@@ -85,10 +85,10 @@ def _with_extras(registry: Registry) -> dict[str, Contender]:
 
 
 def _with_rows(registry: Registry) -> dict[str, Scenario]:
-    """Every mixture with the cost rows that it is made of."""
+    """With the cost rows that some are made of."""
     return {
         name: scenario.model_copy(update={"rows": tuple(registry.scenarios[part] for part in scenario.parts)})
-        if isinstance(scenario, Mixture)
+        if isinstance(scenario, OfRows)
         else scenario
         for name, scenario in registry.scenarios.items()
     }
@@ -182,7 +182,7 @@ def _references(registry: Registry, root: Path) -> list[str]:
         where = f"scenarios.toml: scenario[{scenario.id}]"
         if "tiers" in scenario.model_fields_set:
             mistakes += [f"{where}.tiers: no tier is named {tier}" for tier in scenario.tiers if tier not in registry.tiers]
-        for part in scenario.parts if isinstance(scenario, Mixture) else ():
+        for part in scenario.parts if isinstance(scenario, OfRows) else ():
             if not isinstance(registry.scenarios.get(part), FullCore):
                 mistakes.append(f"{where}.parts: no cost row is named {part}")
         mistakes += [f"{where}.contenders: no contender is named {name}" for name in scenario.contenders if name not in registry.contenders]

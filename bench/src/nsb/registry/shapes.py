@@ -11,7 +11,7 @@ from pydantic import AfterValidator, Field, TypeAdapter, model_validator
 from nsb.registry.contenders import Contender
 from nsb.registry.contract import POOL_SIZE, SERVER_THREADS
 from nsb.registry.scenario import HeavyRequest, Scenario
-from nsb.registry.terms import Headline, Model
+from nsb.registry.terms import OVERLOAD_PERCENT, Headline, Model
 from nsb.registry.timing import (
     BOOT_PER_VU_S,
     BOOT_S,
@@ -20,6 +20,10 @@ from nsb.registry.timing import (
     HELD_READ_AT,
     HELD_STEADY,
     LEVEL_SPREAD,
+    OVERLOAD_BETWEEN_S,
+    OVERLOAD_IDLE_S,
+    OVERLOAD_LEAD_S,
+    OVERLOAD_SETTLE_S,
     READ_AT,
     Tier,
     Timing,
@@ -330,13 +334,12 @@ class FullCore(CostRow):
         return [(self, 1)]
 
 
-class Mixture(CostRow):
-    """Requests of several cost rows: what the cost model is held against, since no fit uses it."""
+class OfRows(Scenario):
+    """Requests of several cost rows."""
 
-    shape: Literal["mixture"]
     path: Literal["/"] = "/"
     body: Literal[""] = ""
-    parts: dict[str, Annotated[int, Field(gt=0)]] = Field(min_length=2)
+    parts: dict[str, Annotated[int, Field(gt=0)]] = Field(min_length=1)
     """Cost row → how often its request comes."""
     rows: tuple[FullCore, ...] = ()
     """The cost rows themselves: the registry puts them here."""
@@ -350,16 +353,75 @@ class Mixture(CostRow):
         return [path for row in self.rows for path in row.paths]
 
 
+class Mixture(OfRows, CostRow):
+    """What the cost model is held against, since no fit uses it."""
+
+    shape: Literal["mixture"]
+    parts: dict[str, Annotated[int, Field(gt=0)]] = Field(min_length=2)
+
+
+class Overload(OfRows, _Closed):
+    """More than a contender can do: its capacity by closed users, then users who come at shares of it, whatever the answers do, and who
+    leave after a while."""
+
+    shape: Literal["overload"]
+    vus: int = Field(gt=0)
+    """Users of the closed load."""
+    connections: int = Field(gt=0)
+    """The most that may be open under an open load."""
+    levels: Levels
+    """Users who come, in percent of the capacity."""
+    give_up_ms: int = Field(gt=0)
+    """How long a user waits."""
+
+    @model_validator(mode="after")
+    def _has_headline(self) -> Self:
+        if OVERLOAD_PERCENT not in self.levels:
+            raise ValueError(f"one of the levels must be {OVERLOAD_PERCENT}, the headline's")
+        return self
+
+    @property
+    def headline(self) -> Headline:
+        return "goodput"
+
+    @property
+    def clients(self) -> int:
+        return max(self.vus, self.connections)
+
+    def within(self, nofile: int) -> Scenario:
+        """With fewer connections where so many files are not allowed."""
+        return self.model_copy(update={"connections": max(1, min(self.connections, nofile - SPARE_FILES))})
+
+    def timing(self, tier: Tier) -> Timing:
+        lead, tail = self._around()
+        level = lead + tier.window_s + tail
+        settle = OVERLOAD_SETTLE_S + tier.window_s + OVERLOAD_IDLE_S
+        between = len(self.levels) * OVERLOAD_BETWEEN_S
+        window = round(len(self.levels) * level, 3)
+        return Timing(boot_s=COST_BOOT_S, spread_s=0.0, settle_s=settle, window_s=window, drain_s=between, level_s=round(level, 3))
+
+    def phases(self, timing: Timing) -> tuple[float, float, float]:
+        """Of each level: before its window, the window, and after it (s)."""
+        lead, tail = self._around()
+        return lead, round(timing.level_s - lead - tail, 3), tail
+
+    def _around(self) -> tuple[float, float]:
+        """Who is counted comes after users who have waited for as long as they do, and leaves before the load ends (s)."""
+        give_up = self.give_up_ms / 1000
+        return OVERLOAD_LEAD_S + give_up, give_up
+
+
 def cost_rows(scenarios: Iterable[Scenario]) -> list[FullCore]:
-    """The cost rows among these scenarios and those that their mixtures are made of, each once."""
-    found = {row.id: row for each in scenarios if isinstance(each, CostRow) for row, _ in each.mixed}
+    """The cost rows among these scenarios and those that others are made of, each once."""
+    found = {row.id: row for each in scenarios if isinstance(each, CostRow | Overload) for row, _ in each.mixed}
     return list(found.values())
 
 
 AnyScenario = Annotated[
-    OpenRate | ClosedUsers | MemoryLadder | HeldConnections | FixedWork | HeavyMix | FullCore | Mixture, Field(discriminator="shape")
+    OpenRate | ClosedUsers | MemoryLadder | HeldConnections | FixedWork | HeavyMix | FullCore | Mixture | Overload,
+    Field(discriminator="shape"),
 ]
-SHAPES = ("rate", "users", "ladder", "held", "fixed-work", "mix", "cost", "mixture")
+SHAPES = ("rate", "users", "ladder", "held", "fixed-work", "mix", "cost", "mixture", "overload")
 _ANY: TypeAdapter[Scenario] = TypeAdapter(AnyScenario)
 
 

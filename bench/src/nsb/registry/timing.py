@@ -16,6 +16,12 @@ LEVEL_SPREAD = 0.5
 """The users of a level start within this share of a hold."""
 READ_AT = 0.9
 """Where in each hold of a level memory is read: all its users have started, and those of the next have not."""
+OVERLOAD_SETTLE_S, OVERLOAD_IDLE_S = 0.5, 1.2
+"""Of an overload cell: the capacity's load before its window, and the idle service's users (s)."""
+OVERLOAD_LEAD_S = 0.5
+"""Users come for so long, and for as long as one waits, before those who are counted (s)."""
+OVERLOAD_BETWEEN_S = 0.8
+"""Between two levels: a generator is started, and the service recovers (s)."""
 HELD_LEVEL_S = 10.0
 """How long so many held connections stand, the time in which they are opened included."""
 HELD_READ_AT = (0.7, 0.95)
@@ -56,7 +62,7 @@ class Timing(Frozen):
     drain_s: float
     """What the last answers are expected to take."""
     level_s: float = 0.0
-    """How long a ladder stands on each level; 0 where there is none."""
+    """How long a ladder, or an overload, stands on each level; 0 where there is none."""
     ends: bool = False
     """The window is the load itself: `window_s` is what it takes at the least, and it ends when the last answer has come."""
 

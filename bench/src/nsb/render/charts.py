@@ -18,6 +18,7 @@ from nsb.render.charts_articles import beside_article
 from nsb.render.charts_base import Chart, Kind, Source, Spec, lines_of
 from nsb.render.charts_figures import heat, intervals, start_ups
 from nsb.render.charts_model import predicted
+from nsb.render.charts_overload import overload
 from nsb.render.charts_rounds import latency, memory, roles
 from nsb.render.messages import Language
 
@@ -56,6 +57,7 @@ def charts(
     drawn += [latency(of, scenario) for scenario in opens]
     drawn += [roles(of, scenario) for scenario in opens]
     drawn += [chart for scenario in ladders for chart in memory(of, scenario)]
+    drawn += [chart for scenario in table.scenarios if table.headlines[scenario] == "goodput" for chart in overload(of, scenario)]
     drawn += start_ups(of)
     drawn.append(predicted(of, model))
     drawn += [beside_article(of, letter, figures) for letter, figures in (articles or {}).items()]

@@ -18,7 +18,7 @@ from nsb.render import messages
 from nsb.render.messages import LANGUAGES, Language, own, text
 from nsb.render.words import signed
 
-Kind = Literal["heat", "intervals", "latency", "roles", "memory", "starts", "predicted", "article"]
+Kind = Literal["heat", "intervals", "latency", "roles", "memory", "overload", "starts", "predicted", "article"]
 Spec = dict[str, Any]
 
 PALETTE = ("#1f83c9", "#d1590c", "#0a8f80", "#d0417f", "#8a7500", "#8765d1", "#7f7f7f", "#3f9142")

@@ -10,7 +10,7 @@ import altair as alt
 
 from nsb.analyse.table import UNITS
 from nsb.registry.claims import Said
-from nsb.registry.terms import LATENCIES, Headline
+from nsb.registry.terms import LATENCIES, MORE_IS_BETTER, Headline
 from nsb.render import messages
 from nsb.render.charts_base import (
     LINE,
@@ -34,7 +34,7 @@ from nsb.render.charts_base import (
     tooltip,
     with_intervals,
 )  # fmt: skip
-from nsb.render.charts_points import LESS_IS_BETTER, Beside, Dot, beside_best, dots, start_dots
+from nsb.render.charts_points import Beside, Dot, beside_best, dots, start_dots
 from nsb.render.messages import Language, own, text
 from nsb.render.words import number, signed
 
@@ -54,7 +54,7 @@ def heat(of: Source) -> Chart | None:
         headline, found = dots(table, scenario)
         for tool in dict.fromkeys(dot.tool for dot in found):
             row = [dot for dot in found if dot.tool == tool]
-            lines[scenario if tool is None else f"{scenario} ({tool})"] = beside_best(row, LESS_IS_BETTER[headline])
+            lines[scenario if tool is None else f"{scenario} ({tool})"] = beside_best(row, headline not in MORE_IS_BETTER)
     if not lines:
         return None
     top = max([2.0, *(beside.times for row in lines.values() for beside in row if beside.times is not None)])
@@ -235,7 +235,7 @@ def figures_alt(of: Source, scenario: str) -> Said:
     headline, found = dots(of.table, scenario)
     unit = _unit(of, scenario, headline)
     what = messages.in_each(lambda language: f"{scenario}, {own(unit, language)}")
-    return _dots_alt(found, what, "less" if LESS_IS_BETTER[headline] else "more")
+    return _dots_alt(found, what, "more" if headline in MORE_IS_BETTER else "less")
 
 
 def _dots(of: Source, found: Sequence[Dot], unit: str, language: Language, counted: str) -> View:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -17,7 +17,6 @@ from nsb.render.words import CLOCK_MS
 
 ROLES: tuple[Role, ...] = ("service", "generator", "database", "upstream")
 PERCENTILES = ("p50", "p90", "p99")
-LESS_IS_BETTER: Mapping[Headline, bool] = {"cpu": True, "p50": True, "p99": True, "memory": True, "throughput": False}
 Spread = Literal["interval", "halves", "range"]
 
 

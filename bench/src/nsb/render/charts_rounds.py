@@ -241,8 +241,7 @@ def _ladder(
 ) -> View:
     """`said`: the slope of each contender, which the legend of the growth tells."""
     named = {name: f"{name}  {said[name]}" if which == "growth" else name for name in found}
-    most = max(level.in_flight for known in found.values() for level in known)
-    apart = {name: (place - (len(found) - 1) / 2) * DODGE * most for place, name in enumerate(found)}
+    apart = dodged(list(found), max(level.in_flight for known in found.values() for level in known))
     rows: list[dict[str, Any]] = [
         {
             "name": named[name], "x": short(level.in_flight + apart[name]), "v": short(each.value), "users": str(level.users),
@@ -252,22 +251,47 @@ def _ladder(
         }
         for name, known in found.items() for level in known for each in [level.memory if which == "memory" else level.growth]
     ]  # fmt: skip
-    axis = Axis.over([row[key] for row in rows for key in ("v", "lo", "hi") if key in row], room=0.05)
-    y = alt.Y("v:Q", scale=axis.scale, title=axis_title(text(f"axis.{which}", language), axis, language), axis=axis.marks())
+    layers = curves(
+        of, named, rows, "axis.in_flight", f"axis.{which}", language, name="head.contender", users="head.users", figure="head.value",
+        spread="head.spread", slope="head.slope", rounds="head.rounds",
+    )  # fmt: skip
+    return View(layers, rows)
+
+
+def dodged(names: Sequence[str], most: float) -> dict[str, float]:
+    """How far each contender is drawn beside its place on an axis that ends with `most`."""
+    return {name: (place - (len(names) - 1) / 2) * DODGE * most for place, name in enumerate(names)}
+
+
+def curves(
+    of: Source,
+    named: Mapping[str, str],
+    rows: Sequence[Mapping[str, Any]],
+    x: str,
+    y: str,
+    language: Language,
+    under: Sequence[alt.Chart] = (),
+    including: Sequence[float] = (),
+    **fields: str,
+) -> alt.LayerChart | alt.FacetChart:
+    """A line of points with their ranges for each contender: v over x, from lo to hi. `x`, `y` and `fields` are keys of messages.
+
+    `under`: what is drawn first. `including`: values of v that the axis has too.
+    """
+    values = [row[key] for row in rows for key in ("v", "lo", "hi") if key in row]
+    axis = Axis.over([*values, *including], room=0.05)
+    value = alt.Y("v:Q", scale=axis.scale, title=axis_title(text(y, language), axis, language), axis=axis.marks())
     picked = clickable()
     base = alt.Chart(ROWS).encode(
-        x=alt.X("x:Q", title=text("axis.in_flight", language), scale=alt.Scale(zero=True, nice=False), axis=alt.Axis(tickCount=6)),
-        color=_by_name(of, list(found), named),
+        x=alt.X("x:Q", title=text(x, language), scale=alt.Scale(zero=True, nice=False), axis=alt.Axis(tickCount=6)),
+        color=_by_name(of, list(named), named),
         opacity=alt.condition(picked, alt.value(1.0), alt.value(0.15)),
-        tooltip=tooltip(
-            language, name="head.contender", users="head.users", figure="head.value", spread="head.spread", slope="head.slope",
-            rounds="head.rounds",
-        ),
-    )  # fmt: skip
-    line = base.mark_line(strokeWidth=2).encode(y=y)
+        tooltip=tooltip(language, **fields),
+    )
+    line = base.mark_line(strokeWidth=2).encode(y=value)
     ends = base.transform_filter("isValid(datum.lo)").mark_rule(strokeWidth=2).encode(y=alt.Y("lo:Q", scale=axis.scale), y2="hi:Q")
-    point = base.mark_point(size=50, filled=not of.one_round, strokeWidth=2).encode(y=y, shape=_shape_by_name(of, list(found), named))
-    return View(alt.layer(line, ends, point).add_params(picked), rows)
+    point = base.mark_point(size=50, filled=not of.one_round, strokeWidth=2).encode(y=value, shape=_shape_by_name(of, list(named), named))
+    return alt.layer(*under, line, ends, point).add_params(picked)
 
 
 def _by_name(of: Source, names: Sequence[str], named: Mapping[str, str]) -> alt.Color:

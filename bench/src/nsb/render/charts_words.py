@@ -10,6 +10,8 @@ CHARTS: dict[str, tuple[str, str]] = {
     "title.roles": ("{scenario}: who spends the CPU of a request", "{scenario}: 요청 하나의 CPU를 누가 쓰는가"),
     "title.memory": ("{scenario}: memory against requests in flight", "{scenario}: 처리 중인 요청 수에 따른 메모리"),
     "title.growth": ("{scenario}: memory added above the lowest level", "{scenario}: 최저 단계보다 늘어난 메모리"),
+    "title.goodput": ("{scenario}: right answers in time", "{scenario}: 제때 온 올바른 응답"),
+    "title.p99": ("{scenario}: p99 of the right answers in time", "{scenario}: 제때 온 올바른 응답의 p99"),
     "title.ready": ("Start-up: seconds until ready", "기동: 준비될 때까지 걸린 시간(초)"),
     "title.pss": ("Start-up: memory when ready, MiB (PSS)", "기동: 준비된 시점의 메모리, MiB(PSS)"),
     "title.article": ("Article {id}: our figures as a multiple of its own", "글 {id}: 글의 수치 대비 이번 측정값의 배수"),
@@ -110,6 +112,28 @@ CHARTS: dict[str, tuple[str, str]] = {
         "Beside each name: KiB for each request in flight, its connection included.",
         "이름 옆의 값은 처리 중인 요청 하나(연결 포함)당 KiB입니다.",
     ),
+    "read.overload": (
+        "Medians over the rounds with their range. Users come at a share of the contender's own capacity. Points of one level stand a "
+        "little apart.",
+        "점은 라운드의 중앙값, 세로선은 범위입니다. 사용자는 측정 대상 자신의 처리 능력에 대한 비율로 도착합니다. "
+        "같은 단계의 점은 조금씩 띄워 그렸습니다.",
+    ),
+    "read.overload_one": (
+        "One round, without spread; users come at a share of the contender's own capacity.",
+        "1라운드이므로 편차 정보가 없습니다. 사용자는 측정 대상 자신의 처리 능력에 대한 비율로 도착합니다.",
+    ),
+    "read.goodput": (
+        "Broken line: every user who can be served is served in time.",
+        "점선은 처리할 수 있는 사용자가 모두 제때 응답을 받는 경우입니다.",
+    ),
+    "read.p99": (
+        "Answers that came too late are not in it: their users had left.",
+        "너무 늦은 응답은 사용자가 이미 떠났으므로 포함하지 않습니다.",
+    ),
+    "read.overload_late": (
+        "Levels at which the generator was late are not drawn.",
+        "부하 생성기가 늦은 단계는 그리지 않았습니다.",
+    ),
     "read.start_interval": (
         "Point: geometric mean over the starts; line: its 95 % t interval.",
         "점은 기동별 값의 기하 평균, 선은 95% t 신뢰구간입니다.",
@@ -135,6 +159,9 @@ CHARTS: dict[str, tuple[str, str]] = {
     "axis.in_flight": ("requests in flight", "처리 중인 요청 수"),
     "axis.memory": ("MiB (PSS)", "MiB(PSS)"),
     "axis.growth": ("MiB more than at the lowest level", "최저 단계 대비 MiB"),
+    "axis.offered": ("users who come, % of the capacity", "도착하는 사용자, 처리 능력 대비 %"),
+    "axis.goodput": ("right answers in time, % of the capacity", "제때 온 올바른 응답, 처리 능력 대비 %"),
+    "axis.p99": ("p99 in ms, from the user's coming", "p99(ms), 사용자 도착 시각부터"),
     "axis.load": ("seconds of load", "부하를 건 뒤 지난 시간(초)"),
     "axis.seconds": ("seconds from exec", "프로세스 실행부터 걸린 시간(초)"),
     # --- tooltips and tables -------------------------------------------------------------------------------------------------------
@@ -151,6 +178,7 @@ CHARTS: dict[str, tuple[str, str]] = {
     "head.percentile": ("percentile", "백분위수"),
     "head.role": ("program", "프로그램"),
     "head.users": ("users", "사용자 수"),
+    "head.offered": ("users who come", "도착하는 사용자"),
     "head.slope": ("KiB for each request", "요청당 KiB"),
     "head.figure": ("figure", "지표"),
     "head.theirs": ("theirs", "글의 수치"),
@@ -209,6 +237,17 @@ CHARTS: dict[str, tuple[str, str]] = {
         "and most for {high} ({high_value} at {high_at}).",
         "각자 도달한 최대 동시 처리 수에서 메모리가 가장 적은 것은 {low}({low_at}건에서 {low_value}), "
         "가장 많은 것은 {high}({high_at}건에서 {high_value})입니다.",
+    ),
+    "alt.goodput": (
+        "Right answers in time in {scenario} while {percent} % of the capacity is asked: least from {low} with {low_value} % of its "
+        "capacity, most from {high} with {high_value} %.",
+        "{scenario}에서 처리 능력의 {percent}%를 요청할 때 제때 온 올바른 응답: 가장 적은 것은 {low}(처리 능력의 {low_value}%), "
+        "가장 많은 것은 {high}({high_value}%)입니다.",
+    ),
+    "alt.p99": (
+        "p99 of the answers in time in {scenario} while {percent} % of the capacity is asked: lowest {low} with {low_value} ms, "
+        "highest {high} with {high_value} ms.",
+        "{scenario}에서 처리 능력의 {percent}%를 요청할 때 제때 온 응답의 p99: 최저 {low} {low_value} ms, 최고 {high} {high_value} ms.",
     ),
 }  # fmt: skip
 """Key → (English, Korean), with the same placeholders in both."""

@@ -33,7 +33,20 @@ from nsb.registry.digest import DigestPlan
 from nsb.render import claims as verdicts
 from nsb.render import controls as control_words
 from nsb.render import digest as digest_words
-from nsb.render import guide, html_claims, html_digest, html_size, html_strips, html_table, html_words, idle, messages, switches, words
+from nsb.render import (
+    guide,
+    html_claims,
+    html_digest,
+    html_size,
+    html_strips,
+    html_table,
+    html_words,
+    idle,
+    messages,
+    overload,
+    switches,
+    words,
+)
 from nsb.render.blog import again
 from nsb.render.charts import Chart
 from nsb.render.html_data import data
@@ -85,7 +98,7 @@ def page(
         repeated={chart.article: chart for chart in charts if chart.article is not None},
         controls=[control for control in beside if control.verdict.value is not None],
         control_sentences=[html_words.both(control_words.told(summary)) for summary in controls.summaries(beside)],
-        switches=switches.rows(table), pinnings=switches.pinned(table),
+        switches=switches.rows(table), pinnings=switches.pinned(table), overloads=overload.grids(table.overloaded),
         facts=list(_facts(run)),
         settings=_settings(run, table.contenders),
         again=again(run),

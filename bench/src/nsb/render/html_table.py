@@ -12,7 +12,7 @@ from nsb.analyse.digest import Mark
 from nsb.analyse.table import Entry, Second, Table
 from nsb.records.sources import Code, Size
 from nsb.registry.claims import Criterion, Dominance
-from nsb.registry.terms import METRIC_UNITS
+from nsb.registry.terms import METRIC_UNITS, MORE_IS_BETTER
 from nsb.render import html_strips, messages, words
 from nsb.render.html_strips import Strip
 from nsb.render.html_words import both, text
@@ -46,7 +46,7 @@ def _lines(table: Table, scenario: str, dominance: Dominance) -> Iterator[Line]:
     titles = words.rows(table, scenario)
     for number, (_, entries) in enumerate(titles):
         second = number > 0
-        more = second or table.headlines[scenario] == "throughput"
+        more = second or table.headlines[scenario] in MORE_IS_BETTER
         metrics = {"capacity"} if second else {table.headlines[scenario], *(["capacity"] if len(titles) == 1 else [])}
         pairs = list(zip(table.contenders, entries, strict=True))
         found, scale = _marks(pairs, dominance, scenario, metrics, more), html_strips.of_row(entries)

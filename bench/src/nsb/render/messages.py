@@ -172,6 +172,7 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "metric.memory_peak": ("peak memory", "최대 메모리"),
     "metric.threads": ("peak threads", "최대 스레드 수"),
     "metric.switches": ("context switches per request", "요청당 컨텍스트 스위치"),
+    "metric.goodput": ("answers in time under overload", "과부하에서 제때 온 응답"),
     "metric.ready_s": ("time until ready", "준비될 때까지 걸린 시간"),
     "metric.lines": ("lines of code", "코드 줄 수"),
     "metric.complexity": ("cyclomatic complexity", "순환 복잡도"),
@@ -189,6 +190,7 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "unit.s": ("s", "초"),
     "unit.threads": ("threads", "스레드"),
     "unit.switches/request": ("switches/request", "스위치/요청"),
+    "unit.goodput %": ("% of its capacity, while 150 % is asked", "처리 능력 대비 %(150% 요청 시)"),
     "unit.ratio": ("×", "배"),
     "unit.×": ("×", "배"),
     "unit.lines": ("lines", "줄"),
@@ -411,6 +413,7 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "heading.startup": ("Start-up and footprint", "기동과 자원 사용량"),
     "heading.footprint": ("Footprint", "자원 사용량"),
     "heading.idle": ("Silent connections", "열려 있기만 한 연결"),
+    "heading.overload": ("Overload", "과부하"),
     "heading.switches": ("Context switches for each request", "요청당 컨텍스트 스위치"),
     "heading.pinnings": ("Pinning, as the JVM counts it", "JVM이 센 고정(pinning)"),
     "heading.how": ("How the run was made", "측정 방법"),
@@ -468,6 +471,11 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "head.idle_p50": ("p50 of the others, ms", "다른 요청의 p50, ms"),
     "head.idle_p50_none": ("with none, ms", "연결 없을 때, ms"),
     "head.idle_p50_most": ("with all, ms", "모두 열렸을 때, ms"),
+    "head.overload_capacity": ("capacity, requests/s", "처리 능력, 요청/s"),
+    "head.overload_goodput": ("in time at {percent} %, % of the capacity", "{percent}%에서 제때 온 응답, 처리 능력 대비 %"),
+    "head.overload_p99": ("p99 at {percent} %, ms", "{percent}%에서 p99, ms"),
+    "head.overload_back": ("back after {percent} %, ms", "{percent}% 뒤 회복, ms"),
+    "head.overload_memory": ("MiB at {percent} % (PSS)", "{percent}%에서 MiB(PSS)"),
     "head.ready": ("ready, s", "준비, 초"),
     "head.pool": ("pool open, s", "풀 열림, 초"),
     "head.start_cpu": ("CPU until ready, s", "준비까지 CPU, 초"),
@@ -707,6 +715,7 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "page.kind.latency": ("Latency percentiles", "지연 시간 백분위수"),
     "page.kind.roles": ("CPU of a request by program", "프로그램별 요청당 CPU"),
     "page.kind.memory": ("Memory by requests in flight", "처리 중인 요청 수에 따른 메모리"),
+    "page.kind.overload": ("Overload", "과부하"),
     "page.kind.starts": ("Start-up", "기동"),
     "page.kind.predicted": ("Predicted and measured", "예측과 측정"),
     "page.rules": ("How each rule decides", "규칙별 판정 방법"),
@@ -751,6 +760,16 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "page.starts": ("Start-up and warm-up", "기동과 예열"),
     "page.each_start": ("Every start ({n})", "기동별 기록 ({n})"),
     "page.no_starts": ("No start was recorded for this run.", "이 측정에는 기동 기록이 없습니다."),
+    "page.overload_hint": (
+        "Users come at a rate of so many percent of the contender's own capacity, and leave without an answer after a fixed time. 'In "
+        "time': right answers to those who had not left, in percent of the capacity; 100 is the most. p99 is of these answers, from the "
+        "user's coming. 'Back': from the end of the load until three single users in a row have an answer about as quick as from the idle "
+        "service; >10,000 (2): not within 10 s in two rounds.",
+        "사용자는 측정 대상 자신의 처리 능력의 일정 비율로 도착하고, 정해진 시간 안에 응답이 없으면 떠납니다. '제때 온 응답'은 떠나기 전에 "
+        "받은 올바른 응답을 처리 능력에 대한 백분율로 나타낸 것이며 100이 최댓값입니다. p99는 이 응답들의 도착 시각부터의 지연 시간입니다. "
+        "'회복'은 부하가 끝난 뒤 한 명씩 보낸 사용자 세 명이 연달아 유휴 상태와 비슷하게 빠른 응답을 받을 때까지의 시간이며, "
+        ">10,000 (2)는 두 라운드에서 10초 안에 회복하지 못했다는 뜻입니다.",
+    ),
     "page.idle_hint": (
         "What each silent connection costs: 'process' is the slope of the service's memory over the number of connections with its 95 % "
         "interval, 'kernel' that of the machine's slabs and TCP buffers, for both ends of a "

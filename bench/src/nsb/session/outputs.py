@@ -62,7 +62,8 @@ def outputs(folder: Path, run: dict[str, Any], cells: Sequence[Cell], claims: Cl
     write_whole(folder / "table.md", of_runner(markdown.page(table, run, beside), run))
     write_whole(folder / "table.csv", csv.text(table))
     compared = [control.model_dump(mode="json") for control in beside]
-    write_whole(folder / "table.json", to_json({**table.model_dump(mode="json"), "compared_controls": compared}))
+    told = table.model_dump(mode="json", exclude=None if table.overloaded else {"overloaded"})  # runs without it stay as they are
+    write_whole(folder / "table.json", to_json({**told, "compared_controls": compared}))
     write_whole(folder / "claims.md", verdicts.page(judgement))
     write_whole(folder / "claims.json", to_json(judgement.model_dump(mode="json", by_alias=True)))
     write_whole(folder / models.MODEL, models.fit(run, cells, table, folder.name).text())

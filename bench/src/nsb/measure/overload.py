@@ -1,0 +1,163 @@
+"""Measures overload cells: the capacity, the idle service, then users who come at shares of the capacity. Effects only.
+
+The contender is alone on its cores: what 150 % costs the users who come is its own doing.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+
+from nsb.measure import generator, owners
+from nsb.measure.duet import EVERY_S, LATE_S, LOOK_S, Ground, counted, part
+from nsb.measure.effects import upstream_counts
+from nsb.measure.generator import Open, targets
+from nsb.measure.meter import Meter, sleep_until
+from nsb.measure.process import ALL_CORES
+from nsb.measure.running import Running
+from nsb.records.edge import Edge
+from nsb.records.overload import Level, Overload
+from nsb.registry import shapes
+from nsb.registry.timing import OVERLOAD_IDLE_S, OVERLOAD_SETTLE_S, Timing
+
+BEGIN_S = 0.2
+"""From an order until its first user comes: the generator starts meanwhile (s)."""
+IDLE_RATE, IDLE_LEAD_S = 50.0, 0.2
+"""Users of the idle service per second, one after another; and for how long they are not counted (s)."""
+LIMIT_S = 10.0
+"""How long after a load single users are sent until they have quick answers (s)."""
+QUICK, QUICK_MORE_MS = 2.0, 5.0
+"""Quick is within this many times the idle service's median, or within so much more (ms), whichever is longer."""
+
+
+def measure(ground: Ground, scenario: shapes.Overload, timing: Timing, running: Running, rehearsal: bool) -> Overload:
+    """One overload cell. The service runs, and all others are stopped. What it does wrong is in the record.
+
+    Raises ProcessError for what the generator does wrong, and DatabaseError.
+    """
+    return _Course(ground, scenario, timing, running).run(rehearsal)
+
+
+@dataclass
+class _Course:
+    ground: Ground
+    scenario: shapes.Overload
+    timing: Timing
+    running: Running
+
+    def run(self, rehearsal: bool) -> Overload:
+        stage, scenario = self.ground.stage, self.scenario
+        parts = [part(row) for row, _ in scenario.mixed]
+        writes, states = any(each.writes for each in parts), any(each.statements for each in parts)
+        if writes:
+            stage.database.reset_books()
+        look = owners.Look(stage, self.running)
+        before, asked = counted(self.running), stage.database.counters() if states else None
+        called = upstream_counts(stage.upstream_url)[0] if any(each.calls for each in parts) else None
+        capacity, first, last = self._capacity(look)
+        found = Overload(
+            parts=parts,
+            vus=scenario.vus,
+            connections=scenario.connections,
+            give_up_ms=scenario.give_up_ms,
+            hold_ms=min(row.hold_ms for row, _ in scenario.mixed),
+            window_s=self._window_s,
+            series=capacity.series,
+            first=first,
+            last=last,
+            answers_of=capacity.answers_of,
+            least_ms=capacity.least_ms,
+            wrong=capacity.wrong,
+            bursts=self.running.bursts,
+            idle=None,
+            levels=[],
+            quick_ms=None,
+            limit_s=LIMIT_S,
+            cores=self._cores(),
+            shared=self._shared(),
+            counted=None,
+            executed=None,
+            inserted=None,
+            called=None,
+            rehearsal=rehearsal,
+        )
+        if found.wrong is None and found.capacity_rps:
+            found = self._levels(found)
+        after, executed = counted(self.running), stage.database.counters() if asked is not None else None
+        return found.model_copy(
+            update={
+                "counted": None if before is None or after is None else after - before,
+                "executed": None if asked is None or executed is None else executed.questions - asked.questions,
+                "inserted": stage.database.inserted() if writes else None,
+                "called": None if called is None else upstream_counts(stage.upstream_url)[0] - called,
+                "owned": look.owned(),
+            }
+        )
+
+    @property
+    def _window_s(self) -> float:
+        return self.scenario.phases(self.timing)[1]
+
+    def _capacity(self, look: owners.Look) -> tuple[generator.Loaded, Edge, Edge]:
+        """The closed load, and the edges of its window."""
+        stage, length_s = self.ground.stage, OVERLOAD_SETTLE_S + self._window_s + LATE_S + 2 * EVERY_S
+        driving = self.ground.drive(self.running, targets(self.scenario), self.scenario.vus, "capacity", length_s)
+        try:
+            opens_s = time.time() + OVERLOAD_SETTLE_S
+            meter = Meter(stage, self.running, [driving])
+            sleep_until(opens_s - LOOK_S)
+            look.snap()
+            sleep_until(opens_s)
+            first = meter.edge()
+            sleep_until(first.at_s + self._window_s)
+            last = meter.edge()
+            return generator.finish(driving, length_s + generator.END_S), first, last
+        finally:
+            driving.end(0)
+
+    def _levels(self, found: Overload) -> Overload:
+        """The idle service and each level; none after a wrong answer, or once the service has ended."""
+        idle = self._level(0, IDLE_RATE, (IDLE_LEAD_S, OVERLOAD_IDLE_S - IDLE_LEAD_S, 0.0), None)
+        median = idle.users.quantile_ms(0.5)
+        if median is None:
+            return found.model_copy(update={"idle": idle, "wrong": idle.users.wrong})
+        quick_ms = round(max(QUICK * median, median + QUICK_MORE_MS), 3)
+        phases, wrong = self.scenario.phases(self.timing), idle.users.wrong
+        levels: list[Level] = []
+        for percent in self.scenario.levels:
+            if wrong is None and self.running.process.exit_code is None:
+                level = self._level(percent, found.capacity_rps * percent / 100, phases, quick_ms if percent >= 100 else None)
+                levels.append(level)
+                wrong = level.users.wrong
+        return found.model_copy(update={"idle": idle, "levels": levels, "quick_ms": quick_ms, "wrong": wrong})
+
+    def _level(self, percent: int, rate: float, phases: tuple[float, float, float], quick_ms: float | None) -> Level:
+        """Users who come at a rate; with `quick_ms` single users after them."""
+        lead_s, window_s, tail_s = phases
+        limit_s = LIMIT_S if quick_ms is not None else 0.0
+        length_s = BEGIN_S + lead_s + window_s + tail_s + self.scenario.give_up_ms / 1000 + limit_s
+        begins_s = time.time() + BEGIN_S
+        lead_ms, window_ms, tail_ms, limit_ms = (round(each * 1000) for each in (lead_s, window_s, tail_s, limit_s))
+        users = Open(begins_s, rate, lead_ms, window_ms, tail_ms, self.scenario.give_up_ms, quick_ms or 0.0, limit_ms)
+        driving = self.ground.drive(
+            self.running, targets(self.scenario), self.scenario.connections, f"users-{percent}", length_s, users=users
+        )
+        try:
+            meter = Meter(self.ground.stage, self.running, [driving])
+            sleep_until(begins_s + lead_s)
+            first = meter.edge()
+            sleep_until(begins_s + lead_s + window_s)
+            last = meter.edge()
+            pss_mib, threads = meter.service_footprint()
+            tally = generator.tally(driving, length_s + generator.END_S)
+        finally:
+            driving.end(0)
+        return Level(percent=percent, rate=round(rate, 3), first=first, last=last, pss_mib=round(pss_mib, 2), threads=threads, users=tally)
+
+    def _cores(self) -> dict[str, int]:
+        placement = self.ground.stage.placement
+        return {**{role: len(cores) for role, cores in placement.as_facts().items()}, "machine": len(ALL_CORES)}
+
+    def _shared(self) -> list[str]:
+        roles = self.ground.stage.placement.as_facts()
+        return [role for role, cores in roles.items() if set(cores) & set(roles["generator"])]

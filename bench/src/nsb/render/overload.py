@@ -1,0 +1,69 @@
+"""The tables about more users than a contender can serve, for table.md and the page. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from nsb.analyse.overload import LevelOver, Overloaded
+from nsb.analyse.starts import Span
+from nsb.registry.claims import Said
+from nsb.registry.terms import OVERLOAD_PERCENT
+from nsb.render import messages, words
+from nsb.render.messages import text
+
+
+@dataclass(frozen=True)
+class Grid:
+    scenario: str
+    heads: list[Said]
+    rows: list[list[str]]
+    """The contender, then its figures with the mark of doubts."""
+
+
+def grids(found: Sequence[Overloaded]) -> list[Grid]:
+    """One for each scenario."""
+    return [_grid(scenario, [each for each in found if each.scenario == scenario]) for scenario in dict.fromkeys(e.scenario for e in found)]
+
+
+def section(found: Sequence[Overloaded]) -> list[str]:
+    """The blocks of the page; none for a run without overloads."""
+    blocks = [f"## {text('heading.overload', 'en')}\n", text("page.overload_hint", "en") + "\n"] if found else []
+    for grid in grids(found):
+        lines = [[grid.scenario, *(head.en for head in grid.heads)], ["---", *("---:" for _ in grid.heads)], *grid.rows]
+        blocks.append("\n".join(f"| {' | '.join(line)} |" for line in lines) + "\n")
+    return blocks
+
+
+def _grid(scenario: str, found: Sequence[Overloaded]) -> Grid:
+    percents = sorted({level.percent for each in found for level in each.levels})
+    asked = [percent for percent in percents if percent >= 100]
+    tails = [*percents[max(0, len(percents) - len(asked) - 1) :][:1], OVERLOAD_PERCENT]
+    heads = [
+        messages.said("head.rounds"),
+        messages.said("head.overload_capacity"),
+        *(messages.said("head.overload_goodput", percent=percent) for percent in asked),
+        *(messages.said("head.overload_p99", percent=percent) for percent in tails),
+        messages.said("head.overload_back", percent=OVERLOAD_PERCENT),
+        *(messages.said("head.overload_memory", percent=percent) for percent in (percents[0], percents[-1])),
+    ]
+    return Grid(scenario, heads, [_row(each, asked, tails, [percents[0], percents[-1]]) for each in found])
+
+
+def _row(each: Overloaded, asked: Sequence[int], tails: Sequence[int], ends: Sequence[int]) -> list[str]:
+    def at(percent: int) -> LevelOver:
+        nothing = LevelOver(percent=percent, late=0, goodput=None, p99_ms=None, memory_mib=None, back_ms=None, not_back=0)
+        return each.at(percent) or nothing
+
+    spans: list[Span | None] = [each.capacity_rps, *(at(percent).goodput for percent in asked), *(at(percent).p99_ms for percent in tails)]
+    figures = [
+        *map(words.span, spans),
+        _back(at(OVERLOAD_PERCENT), each.limit_s),
+        *(words.span(at(percent).memory_mib) for percent in ends),
+    ]
+    return [each.contender, str(each.rounds), *(words.marked(figure, each.doubtful) for figure in figures)]
+
+
+def _back(level: LevelOver, limit_s: float) -> str:
+    """`12.0 (8.00–31.0)`, or `>10,000 (2)` where it took longer in two rounds."""
+    return f">{words.number(1000 * limit_s)} ({level.not_back})" if level.not_back else words.span(level.back_ms)
