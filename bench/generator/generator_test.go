@@ -16,6 +16,11 @@ import (
 // drive runs an order against a handler; the readings and whether it failed.
 func drive(t *testing.T, handler http.HandlerFunc, change func(*Order)) ([]Reading, bool) {
 	t.Helper()
+	return driveKnown(t, handler, change, func(*load) {})
+}
+
+func driveKnown(t *testing.T, handler http.HandlerFunc, change func(*Order), know func(*load)) ([]Reading, bool) {
+	t.Helper()
 	server := httptest.NewServer(handler)
 	defer server.Close()
 	order := Order{
@@ -35,6 +40,7 @@ func drive(t *testing.T, handler http.HandlerFunc, change func(*Order)) ([]Readi
 	if err != nil {
 		t.Fatal(err)
 	}
+	know(load)
 	var readings []Reading
 	failed := load.run(func(reading Reading) { readings = append(readings, reading) })
 	return readings, failed
@@ -60,6 +66,20 @@ func TestRestsBetweenRequests(t *testing.T) {
 	last := readings[len(readings)-1]
 	if failed || last.Answers < 4 || last.Answers > 4*11 {
 		t.Fatalf("%d answers on 4 connections that rest for 10 ms, in 100 ms: %+v", last.Answers, last)
+	}
+}
+
+func TestStopsEarlyWithAllAnswersIn(t *testing.T) {
+	var running *load
+	var asked atomic.Uint64
+	readings, failed := driveKnown(t, func(w http.ResponseWriter, r *http.Request) {
+		if asked.Add(1) == 20 {
+			running.stopped.Store(true)
+		}
+		hello(w, r)
+	}, func(o *Order) { o.DurationMS = 60_000 }, func(made *load) { running = made })
+	if last := readings[len(readings)-1]; failed || last.Answers < 20 || last.Answers != asked.Load() {
+		t.Fatalf("%d asked: %+v", asked.Load(), last)
 	}
 }
 

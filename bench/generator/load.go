@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/netip"
 	"strconv"
+	"sync/atomic"
 	"syscall"
 	"time"
 	"unsafe"
@@ -80,6 +81,7 @@ type load struct {
 	latency     time.Duration
 	least       time.Duration
 	wrong       string
+	stopped     atomic.Bool // nothing more is asked; what is under way is awaited
 	began       time.Time
 	underWay    int
 	ending      bool
@@ -361,8 +363,9 @@ func (l *load) run(tell func(Reading)) bool {
 	every := time.Duration(l.order.EveryMS) * time.Millisecond
 	last := first + time.Duration(l.order.DurationMS)*time.Millisecond
 	tell(l.reading())
-	for next := first + every; next <= last && l.wrong == ""; next += every {
-		for time.Since(l.began) < next && l.wrong == "" {
+	going := func() bool { return l.wrong == "" && !l.stopped.Load() }
+	for next := first + every; next <= last && going(); next += every {
+		for time.Since(l.began) < next && going() {
 			l.wait(next)
 		}
 		tell(l.reading())

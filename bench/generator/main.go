@@ -9,8 +9,8 @@
 //	generator witness                       how fast this core is now (see Speed)
 //	generator compete                       uses all CPU time that it gets, until it is ended
 //
-// One line of JSON per reading (see Reading), the first when all connections are open, the last when the time is over; of an open load one
-// line when it is over (see Tally).
+// One line of JSON per reading (see Reading), the first when all connections are open, the last when the time is over, or SIGTERM has come,
+// and all answers are in; of an open load one line when it is over (see Tally).
 // Exit code 0; 1 where the service gave a wrong answer or went away (the last line says which); 2 for a wrong order.
 package main
 
@@ -19,8 +19,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"os/signal"
 	"runtime"
 	"runtime/debug"
+	"syscall"
 )
 
 func main() {
@@ -62,6 +64,12 @@ func run(text []byte) error {
 	if err != nil {
 		return err
 	}
+	stop := make(chan os.Signal, 1)
+	signal.Notify(stop, syscall.SIGTERM) // the window has closed, before the order's time is over
+	go func() {
+		<-stop
+		load.stopped.Store(true)
+	}()
 	failed := load.run(func(reading Reading) {
 		_ = encoder.Encode(reading)
 		_ = out.Flush()

@@ -24,7 +24,7 @@ EVERY_S = 0.25
 LOOK_S = 0.15
 """How long before the window opens it is looked whose the sockets are: all connections are open by then, and it takes some 10 ms (s)."""
 LATE_S = 0.75
-"""How much longer it may take, with hundreds of connections or on a machine that others use: the generators last so much longer (s)."""
+"""How much longer it may take, with hundreds of connections or on a machine that others use: the generators may last so much longer (s)."""
 STATS_S = 5.0
 """How long a service may take for /stats when the load is over (s)."""
 
@@ -109,6 +109,8 @@ def _measure(ground: Ground, scenario: CostRow, timing: Timing, own: Running, pa
         sleep_until(opens_s + timing.window_s)
         last = _edge(ground, both, generators, computing)
         memories = [each.process.gauge().footprint().pss_mib for each in both]  # while the connections are open
+        for each in generators:
+            generator.stop(each)
         loads = [generator.finish(each, duration_s + generator.END_S) for each in generators]
     finally:
         computing.rest()

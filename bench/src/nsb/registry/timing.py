@@ -8,7 +8,7 @@ from nsb.registry.terms import Frozen
 
 BOOT_S, BOOT_PER_VU_S = 0.9, 0.0008
 """k6 needs about 0.7 s before its first request, and more where all its users must be there for it (s)."""
-COST_BOOT_S = 2.7
+COST_BOOT_S = 1.6
 """Of a cost cell: the bursts before it, two looks of the witness, and the start of the generators (s)."""
 OVERHEAD_S = 0.5
 """Reset, read-outs and the record around one cell (s)."""
