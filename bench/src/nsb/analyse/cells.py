@@ -11,11 +11,12 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-from nsb.analyse import duet, effects, overload, owners, physics
+from nsb.analyse import duet, effects, failing, overload, owners, physics
 from nsb.analyse.growth import climb
 from nsb.analyse.validity import Judgement, Observation, judge
 from nsb.records.cells import CELLS_SCHEMA, Observed, Record
 from nsb.records.duet import Duet
+from nsb.records.failing import Failing
 from nsb.records.judged import Cell, Check, Half, Latency, SteadyWindow
 from nsb.records.overload import Overload
 from nsb.records.schema import SCHEMA, refuse_schema
@@ -101,6 +102,8 @@ def judged(record: Record) -> Cell:
         return _cost(common, record.wall_s, record.duet)
     if record.overload is not None:
         return _overload(common, record.wall_s, record.overload)
+    if record.failing is not None:
+        return _failing(common, record.wall_s, record.failing)
     if record.observed is None:
         return Cell(**common, status="unsupported" if record.outcome == "unsupported" else "failed", reasons=[record.why or ""])
     o = observation(record)
@@ -168,6 +171,27 @@ def _overload(common: dict[str, Any], wall_s: float, seen: Overload) -> Cell:
         **common,
         overload=found,
         throughput_rps=found.capacity_rps,
+        halves=[Half(requests=good, p50_ms=None, service_cpu_s=0.0) for good in halves],
+    )
+
+
+def _failing(common: dict[str, Any], wall_s: float, seen: Failing) -> Cell:
+    """The cell of a fault; nothing of it is full."""
+    found = failing.figure(seen)
+    users = seen.others.users
+    halves = [] if users is None else [users.good_first, users.good - users.good_first]
+    return Cell(
+        **common,
+        **_outcome(failing.checks(seen), found is not None),
+        limit="offered",
+        wall_s=wall_s,
+        window_s=seen.fault_s,
+        vus=seen.connections,
+        rate=round(seen.rate),
+        requests=sum(sum(each.answered_of) for own in seen.tallies for each in own),
+        memory_peak_mib=seen.pss_mib,
+        threads_peak=seen.threads,
+        failing=found,
         halves=[Half(requests=good, p50_ms=None, service_cpu_s=0.0) for good in halves],
     )
 

@@ -77,20 +77,22 @@ def limit(seen: Overload) -> Limit:
 def checks(seen: Overload) -> list[Check]:
     """V1, V3, V5 to V9 of an overload cell. An answer with another status is a result; a wrong body takes the contender out."""
     return [
-        _check("V1", _answers(seen), bad=True),
-        _check("V3", _late(seen), bad=False),
-        _check("V5", _counted(seen), bad=seen.counted is not None, counted=seen.counted),
-        _check("V6", _held(seen), bad=True, least_ms=seen.least_ms, hold_ms=seen.hold_ms),
-        _check("V6", _own(seen), bad=False),
-        _check("V7", _noise(seen), bad=False),
-        _check("V8", _steady(seen), bad=False),
-        _check("V9", _caused(seen), bad=True, executed=seen.executed, inserted=seen.inserted, called=seen.called),
-        _check("V9", _queued(seen), bad=False),
+        checked("V1", _answers(seen), bad=True),
+        checked("V3", _late(seen), bad=False),
+        checked("V5", _counted(seen), bad=seen.counted is not None, counted=seen.counted),
+        checked("V6", _held(seen), bad=True, least_ms=seen.least_ms, hold_ms=seen.hold_ms),
+        checked("V6", _own(seen), bad=False),
+        checked(
+            "V7", noise([(seen.first, seen.last), *((each.first, each.last) for each in seen.levels)], seen.cores["machine"]), bad=False
+        ),
+        checked("V8", _steady(seen), bad=False),
+        checked("V9", _caused(seen), bad=True, executed=seen.executed, inserted=seen.inserted, called=seen.called),
+        checked("V9", _queued(seen), bad=False),
         *([owners.check([seen.owned])] if seen.owned is not None else []),
     ]
 
 
-def _check(id_: str, sentences: Iterable[str], bad: bool, **inputs: float | int | str | None) -> Check:
+def checked(id_: str, sentences: Iterable[str], bad: bool, **inputs: float | int | str | None) -> Check:
     said = "; ".join(sentences)
     return Check(id=id_, outcome="ok" if not said else "invalid" if bad else "doubt", sentence=said, inputs=inputs)
 
@@ -139,9 +141,9 @@ def _own(seen: Overload) -> Iterator[str]:
         yield f"the {found} was full at the capacity, not the service"
 
 
-def _noise(seen: Overload) -> Iterator[str]:
-    windows = [(seen.first, seen.last), *((each.first, each.last) for each in seen.levels)]
-    whole = sum(last.at_s - first.at_s for first, last in windows) * seen.cores["machine"]
+def noise(windows: Sequence[tuple[Edge, Edge]], cores: int) -> Iterator[str]:
+    """Of a machine with so many cores."""
+    whole = sum(last.at_s - first.at_s for first, last in windows) * cores or 1.0
     foreign = sum(max(0.0, last.busy_s - first.busy_s - _used(first, last)) for first, last in windows) / whole
     steal = sum(last.steal_s - first.steal_s for first, last in windows) / whole
     if foreign > duet.FOREIGN_DOUBT:

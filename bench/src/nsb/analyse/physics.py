@@ -15,8 +15,9 @@ from typing import Any
 from nsb.records.cells import Observed, Record
 from nsb.records.duet import Driven, Duet
 from nsb.records.edge import Edge
+from nsb.records.failing import Failing
 from nsb.records.judged import Cell
-from nsb.records.overload import Level, Overload
+from nsb.records.overload import Overload, Tally
 from nsb.records.summary import Load, SummaryError, Trend, load_summary
 
 SLACK = 1.02
@@ -51,7 +52,9 @@ def of_record(record: Record, given: Given) -> str | None:
         return next(_observed(record.observed, given), None)
     if record.duet is not None:
         return next(_duet(record.duet), None)
-    return next(_overload(record.overload), None) if record.overload is not None else None
+    if record.overload is not None:
+        return next(_overload(record.overload), None)
+    return next(_failing(record.failing), None) if record.failing is not None else None
 
 
 def of_cell(cell: Cell, given: Given) -> str | None:
@@ -223,13 +226,19 @@ def _driven(each: Driven, seen: Duet) -> Iterator[str]:
 def _overload(seen: Overload) -> Iterator[str]:
     yield from _edges(seen.first, seen.last, seen.cores["machine"])
     for level in [*([seen.idle] if seen.idle is not None else []), *seen.levels]:
-        yield from (f"at {level.percent} %: {sentence}" for sentence in _users(level, seen))
+        yield from (f"at {level.percent} %: {sentence}" for sentence in _edges(level.first, level.last, seen.cores["machine"]))
+        yield from (f"at {level.percent} %: {sentence}" for sentence in _users(level.users))
 
 
-def _users(level: Level, seen: Overload) -> Iterator[str]:
+def _failing(seen: Failing) -> Iterator[str]:
+    if seen.first is not None and seen.last is not None:
+        yield from _edges(seen.first, seen.last, seen.cores["machine"])
+    for users in (each for own in seen.tallies for each in own):
+        yield from _users(users)
+
+
+def _users(users: Tally) -> Iterator[str]:
     """Each user who came ended in one way."""
-    yield from _edges(level.first, level.last, seen.cores["machine"])
-    users = level.users
     if users.wrong is not None:
         return
     if users.arrivals != users.good + users.gave_up + users.errors:

@@ -11,6 +11,7 @@ from typing import Any, Literal, TypeVar
 from pydantic import Field
 
 from nsb.analyse.doubts import doubtful
+from nsb.analyse.failing import Failed, failed
 from nsb.analyse.fairness import statements_per_request
 from nsb.analyse.growth import over_rounds
 from nsb.analyse.idle import Idle, idle
@@ -30,6 +31,7 @@ UNITS: dict[Headline, str] = {
     "p99": "p99 ms",
     "memory": "KiB/request",
     "goodput": "goodput %",
+    "served": "served %",
 }
 
 
@@ -161,6 +163,8 @@ class Table(Frozen):
     """Empty where nobody was asked."""
     overloaded: list[Overloaded] = Field(default_factory=list)
     """What more users than a contender can serve cost it; empty for a run without them."""
+    failed: list[Failed] = Field(default_factory=list)
+    """What users got while something failed; likewise."""
 
     def entry(self, contender: str, scenario: str) -> Entry:
         return next(e for e in self.entries if e.contender == contender and e.scenario == scenario)
@@ -212,6 +216,7 @@ def make(run: dict[str, Any], cells: Iterable[Cell], starts: Sequence[Start] = (
         switched=_switched(final, plan),
         pinned=_pinned(final, plan),
         overloaded=overloaded(final, plan["contenders"]),
+        failed=failed(final, plan["contenders"]),
     )
 
 
@@ -372,6 +377,8 @@ def _half(cell: Cell, headline: Headline, half: Any) -> float | None:
         return rate
     if headline == "goodput":
         return 100 * max(half.requests, 1) / (cell.window_s / 2) / cell.throughput_rps if cell.throughput_rps else None
+    if headline == "served":
+        return 100 * max(half.requests, 1) / (cell.window_s / 2 * cell.rate) if cell.rate else None
     if headline == "cpu":
         return half.service_cpu_s / half.requests * 1e6 if half.requests else None
     if headline == "p99":

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import os
 import re
+import signal
 import threading
 import time
 from dataclasses import dataclass
@@ -211,6 +213,19 @@ class Server:
             return bool(self._admin.row("SELECT 1")[0] == 1)
         except DatabaseError:
             return False
+
+    def freeze(self) -> None:
+        """It hangs from now on: connections stay open and nothing is answered. Raises DatabaseError where it is not the run's own."""
+        self._signal(signal.SIGSTOP)
+
+    def thaw(self) -> None:
+        """It goes on."""
+        self._signal(signal.SIGCONT)
+
+    def _signal(self, number: int) -> None:
+        if self.pid is None:
+            raise DatabaseError("the database is not this run's own, so it cannot be made to hang: leave MYSQL_URL out")
+        os.kill(self.pid, number)
 
     def must_answer(self) -> None:
         """Raises DatabaseError where the server has ended, with its last words, or does not answer."""

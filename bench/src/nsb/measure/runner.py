@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal
 
-from nsb.measure import holder, manifest, overload, warming
+from nsb.measure import failing, holder, manifest, overload, warming
 from nsb.measure.duet import Ground
 from nsb.measure.journal import Journal
 from nsb.measure.native import Stage
@@ -21,6 +21,7 @@ from nsb.measure.process import ProcessError
 from nsb.measure.running import Died, Running, drain, lost, wait_pool
 from nsb.records.cells import Observed, Record
 from nsb.records.duet import Duet
+from nsb.records.failing import Failing
 from nsb.records.manifest import Manifest
 from nsb.records.overload import Overload
 from nsb.records.starts import Start
@@ -185,6 +186,8 @@ class Runner:
                 self._out[slot.contender.id] = str(error)
                 return self._unmeasured(slot, attempt, "failed", str(error))
         try:
+            if isinstance(slot.scenario, shapes.Failing):
+                return self._failing(slot, slot.scenario, running, attempt)
             if isinstance(slot.scenario, shapes.Overload):
                 return self._overload(slot, slot.scenario, running, attempt)
             return self._cost(slot, running, attempt) if isinstance(slot.scenario, CostRow) else self._measure(slot, running, attempt)
@@ -202,6 +205,7 @@ class Runner:
         observed: Observed | None = None,
         duet: Duet | None = None,
         overload: Overload | None = None,
+        failing: Failing | None = None,
     ) -> Record:
         """The line of a cell that was measured; `began`: a time of time.monotonic()."""
         return Record(
@@ -217,6 +221,7 @@ class Runner:
             observed=observed,
             duet=duet,
             overload=overload,
+            failing=failing,
         )
 
     def _partner(self, slot: Slot) -> Running | None:
@@ -268,6 +273,24 @@ class Runner:
         if why is not None:
             return self._unmeasured(slot, attempt, "failed", why)
         return self._record(slot, attempt, started_at, began, overload=seen)
+
+    def _failing(self, slot: Slot, scenario: shapes.Failing, running: Running, attempt: int) -> Record:
+        """A cell with a fault. A service that does not live through it has no figure, and the reason says so."""
+        if scenario.fault == "database" and self.stage.database.pid is None:
+            return self._unmeasured(
+                slot, attempt, "unsupported", "only a database of the run's own can be made to hang: leave MYSQL_URL out"
+            )
+        began, started_at = time.monotonic(), datetime.now(UTC).isoformat(timespec="seconds")
+        running.used = True
+        running.process.thaw()
+        try:
+            seen = failing.measure(self._ground, scenario, running)
+        except (Died, ProcessError) as error:
+            return self._unmeasured(slot, attempt, "failed", str(error))
+        why = lost(running, scenario, self.plan.workers)
+        if why is not None:
+            return self._unmeasured(slot, attempt, "failed", why)
+        return self._record(slot, attempt, started_at, began, failing=seen)
 
     def _measure(self, slot: Slot, running: Running, attempt: int) -> Record:
         """A cell under k6."""

@@ -14,7 +14,7 @@ from nsb.measure.running import Died, Running
 from nsb.records.duet import FALLING
 from nsb.records.starts import Visit, costs_of, steady
 from nsb.registry.scenario import Scenario
-from nsb.registry.shapes import CostRow, FullCore, Overload, cost_rows
+from nsb.registry.shapes import CostRow, Failing, FullCore, Overload, cost_rows
 
 STEP_S = 3.0
 """All endpoints at once for so long, then it is asked whether that was cheaper than the steps before (s)."""
@@ -57,7 +57,7 @@ def targets(scenarios: Sequence[Scenario]) -> list[Target]:
     for each in (
         row
         for scenario in scenarios
-        for row in ([row for row, _ in scenario.mixed] if isinstance(scenario, CostRow | Overload) else [scenario])
+        for row in ([row for row, _ in scenario.mixed] if isinstance(scenario, CostRow | Overload | Failing) else [scenario])
     ):
         own = generator.target(each)
         asked = [own if each.warm_path is None else own._replace(path=each.warm_path, body="")]

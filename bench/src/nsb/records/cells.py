@@ -13,6 +13,7 @@ from pydantic import ConfigDict, Field, model_validator
 from nsb.records.duet import Duet
 from nsb.records.edge import Edge
 from nsb.records.effects import Effects
+from nsb.records.failing import Failing
 from nsb.records.overload import Overload
 from nsb.records.owners import Owned
 from nsb.records.summary import Load
@@ -212,11 +213,14 @@ class Record(Frozen):
     overload: Overload | None = None
     """Of an overload cell, in the place of `observed`."""
 
+    failing: Failing | None = None
+    """Of a cell with a fault, in the place of `observed`."""
+
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True, populate_by_name=True)
 
     @model_validator(mode="after")
     def _measured_or_why(self) -> Record:
-        seen = sum(each is not None for each in (self.observed, self.duet, self.overload))
+        seen = sum(each is not None for each in (self.observed, self.duet, self.overload, self.failing))
         if seen != (self.outcome == "measured") or (self.outcome == "measured") == (self.why is not None):
             raise ValueError("a record has what was observed, or why nothing was")
         return self

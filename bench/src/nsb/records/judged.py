@@ -8,7 +8,7 @@ from pydantic import ConfigDict, Field
 
 from nsb.records.cells import Reading
 from nsb.records.schema import SCHEMA
-from nsb.registry.terms import OVERLOAD_PERCENT, Frozen, Headline, Limit, Metric, Model, Profile
+from nsb.registry.terms import OVERLOAD_PERCENT, Fault, Frozen, Headline, Limit, Metric, Model, Profile
 
 Status = Literal["valid", "censored", "invalid", "failed", "unsupported"]
 Role = Literal["service", "generator", "database", "upstream"]
@@ -148,6 +148,38 @@ class OverloadFigure(Frozen):
         return None if found is None or found.late else found.goodput
 
 
+class SideFigure(Frozen):
+    """Users of one kind of request who came while something failed (analyse/failing.py)."""
+
+    served: float
+    """Who had the right answer in time, in percent of them; where nobody had, what one would have been."""
+    p99_ms: float | None
+    """Of these answers, from the moment of coming; None below 1000 of them."""
+    kinds: dict[str, int]
+    """The others: gave up, refused, reset, and other statuses."""
+    late: bool
+    """The generator was late: no verdict rests on it."""
+    back_ms: float | None
+    """From the end of the fault until single users had quick answers; None: they had none within the limit."""
+
+
+class FailingFigure(Frozen):
+    """What one cell with a fault says."""
+
+    fault: Fault
+    fault_s: float
+    limit_s: float
+    """How long single users were sent after the fault."""
+    needing: SideFigure
+    """Users of what needs the thing that fails."""
+    others: SideFigure
+    memory_mib: float
+
+    @property
+    def served(self) -> float | None:
+        return None if self.others.late else self.others.served
+
+
 class Cell(Frozen):
     """One contender under one scenario in one round, judged. Runs until November 2026 have it as a line of cells.jsonl (schema 1)."""
 
@@ -197,6 +229,8 @@ class Cell(Frozen):
     """Of a cost cell."""
     overload: OverloadFigure | None = None
     """Of an overload cell; its throughput is the capacity."""
+    failing: FailingFigure | None = None
+    """Of a cell with a fault."""
     ladder: list[Reading] = []
     memory_slope: Slope | None = None
     whole: bool = False
@@ -222,6 +256,8 @@ class Cell(Frozen):
             return self.memory_slope.kib if self.memory_slope is not None and self.memory_slope.kib > 0 else None
         if which == "p99":
             return self.metric(which)
+        if which == "served":
+            return self.failing.served if self.failing is not None else None
         if which == "goodput":
             return self.overload.goodput if self.overload is not None else None
         return self.throughput_rps if which == "throughput" else self.latency_ms.p50

@@ -13,7 +13,7 @@ from nsb.registry.claims import Claims, MeasuredRule, contenders_of
 from nsb.registry.contenders import Contender, twin_id
 from nsb.registry.load import Registry
 from nsb.registry.scenario import Scenario
-from nsb.registry.shapes import Overload, cost_rows, files_for
+from nsb.registry.shapes import Failing, Overload, cost_rows, files_for
 from nsb.registry.terms import Profile
 from nsb.registry.timing import Tier, Timing
 
@@ -226,9 +226,9 @@ class Plan:
 
 
 def in_turn(scenarios: Iterable[Scenario]) -> list[Scenario]:
-    """Ladders come first: a process that has borne a larger load keeps the memory it touched, and would show no growth. Overloads
-    come after what they could disturb. Those with a heap of their own come last: a JVM is started again for it."""
-    return sorted(scenarios, key=lambda each: (not each.steps, each.heap_mib or 0, isinstance(each, Overload)))
+    """Ladders come first: a process that has borne a larger load keeps the memory it touched, and would show no growth. Overloads and
+    faults come after what they could disturb. Those with a heap of their own come last: a JVM is started again for it."""
+    return sorted(scenarios, key=lambda each: (not each.steps, each.heap_mib or 0, isinstance(each, Overload | Failing)))
 
 
 def needs_fresh(scenario: Scenario, used: bool, heap_mib: int, wanted_mib: int) -> bool:

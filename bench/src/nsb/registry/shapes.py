@@ -11,11 +11,13 @@ from pydantic import AfterValidator, Field, TypeAdapter, model_validator
 from nsb.registry.contenders import Contender
 from nsb.registry.contract import POOL_SIZE, SERVER_THREADS
 from nsb.registry.scenario import HeavyRequest, Scenario
-from nsb.registry.terms import OVERLOAD_PERCENT, Headline, Model
+from nsb.registry.terms import OVERLOAD_PERCENT, Fault, Headline, Model
 from nsb.registry.timing import (
     BOOT_PER_VU_S,
     BOOT_S,
     COST_BOOT_S,
+    FAULT_AFTER_S,
+    FAULT_LEAD_S,
     HELD_LEVEL_S,
     HELD_READ_AT,
     HELD_STEADY,
@@ -411,17 +413,53 @@ class Overload(OfRows, _Closed):
         return OVERLOAD_LEAD_S + give_up, give_up
 
 
+class Failing(OfRows, Scenario):
+    """What users get while something fails that the first part needs and the second does not. Both come at the same rate, whatever the
+    answers do, and leave after a while."""
+
+    shape: Literal["failure"]
+    parts: dict[str, Annotated[int, Field(gt=0)]] = Field(min_length=2, max_length=2)
+    fault: Fault
+    rate: float = Field(gt=0)
+    """Users per second, of each part."""
+    connections: int = Field(gt=0)
+    """The most that may be open for each part."""
+    give_up_ms: int = Field(gt=0)
+    """How long a user waits."""
+    fault_s: float = Field(gt=0)
+
+    @property
+    def headline(self) -> Headline:
+        return "served"
+
+    @property
+    def model(self) -> Model:
+        return "open"
+
+    @property
+    def vus(self) -> int:
+        return self.connections
+
+    @property
+    def clients(self) -> int:
+        return 2 * self.connections
+
+    def timing(self, tier: Tier) -> Timing:
+        lead = OVERLOAD_IDLE_S + FAULT_LEAD_S
+        return Timing(boot_s=COST_BOOT_S, spread_s=0.0, settle_s=lead, window_s=self.fault_s, drain_s=FAULT_AFTER_S)
+
+
 def cost_rows(scenarios: Iterable[Scenario]) -> list[FullCore]:
     """The cost rows among these scenarios and those that others are made of, each once."""
-    found = {row.id: row for each in scenarios if isinstance(each, CostRow | Overload) for row, _ in each.mixed}
+    found = {row.id: row for each in scenarios if isinstance(each, CostRow | Overload | Failing) for row, _ in each.mixed}
     return list(found.values())
 
 
 AnyScenario = Annotated[
-    OpenRate | ClosedUsers | MemoryLadder | HeldConnections | FixedWork | HeavyMix | FullCore | Mixture | Overload,
+    OpenRate | ClosedUsers | MemoryLadder | HeldConnections | FixedWork | HeavyMix | FullCore | Mixture | Overload | Failing,
     Field(discriminator="shape"),
 ]
-SHAPES = ("rate", "users", "ladder", "held", "fixed-work", "mix", "cost", "mixture", "overload")
+SHAPES = ("rate", "users", "ladder", "held", "fixed-work", "mix", "cost", "mixture", "overload", "failure")
 _ANY: TypeAdapter[Scenario] = TypeAdapter(AnyScenario)
 
 

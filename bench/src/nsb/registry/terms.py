@@ -9,14 +9,17 @@ from pydantic import BaseModel, ConfigDict
 Model = Literal["open", "closed"]
 Profile = Literal["1cpu", "ncpu"]
 Limit = Literal["offered", "cpu", "threads", "loop", "carriers", "pool", "database", "upstream", "generator"]
-Headline = Literal["cpu", "throughput", "p50", "p99", "memory", "goodput"]
+Headline = Literal["cpu", "throughput", "p50", "p99", "memory", "goodput", "served"]
+Fault = Literal["upstream", "database", "clients"]
+"""What fails: the upstream or the database hangs, or clients send half of a request."""
 Metric = Literal[
     "cpu", "throughput", "capacity", "p50", "p90", "p99", "max", "duration", "memory", "memory_peak", "threads", "switches", "goodput",
+    "served",
 ]  # fmt: skip
 """What claims are about: the headlines, and more of a cell. Capacity: throughput, by the second generator where k6 or nobody was full.
 Duration: of a load as a whole, from its first request to its last answer. Goodput: right answers in time while OVERLOAD_PERCENT of the
-capacity are asked, in percent of it."""
-MORE_IS_BETTER: frozenset[Metric] = frozenset({"throughput", "capacity", "goodput"})
+capacity are asked, in percent of it. Served: users who need nothing that fails and had their answer in time, in percent of them."""
+MORE_IS_BETTER: frozenset[Metric] = frozenset({"throughput", "capacity", "goodput", "served"})
 OVERLOAD_PERCENT = 150
 P99_REQUESTS = 1000
 """Below these a cell has no p99: ten answers are the least tail."""
@@ -24,7 +27,7 @@ LATENCIES: frozenset[Metric] = frozenset({"p50", "p90", "p99"})
 METRIC_UNITS: dict[Metric, str] = {
     "cpu": "CPU µs/request", "throughput": "requests/s", "capacity": "requests/s", "p50": "p50 ms", "p90": "p90 ms", "p99": "p99 ms",
     "max": "max ms", "duration": "s", "memory": "KiB/request", "memory_peak": "MiB", "threads": "threads",
-    "switches": "switches/request", "goodput": "goodput %",
+    "switches": "switches/request", "goodput": "goodput %", "served": "served %",
 }  # fmt: skip
 ID = r"^[a-z0-9]+(-[a-z0-9]+)*$"
 """What the name of a contender or a scenario looks like."""

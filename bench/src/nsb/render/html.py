@@ -34,6 +34,7 @@ from nsb.render import claims as verdicts
 from nsb.render import controls as control_words
 from nsb.render import digest as digest_words
 from nsb.render import (
+    failing,
     guide,
     html_claims,
     html_digest,
@@ -98,7 +99,8 @@ def page(
         repeated={chart.article: chart for chart in charts if chart.article is not None},
         controls=[control for control in beside if control.verdict.value is not None],
         control_sentences=[html_words.both(control_words.told(summary)) for summary in controls.summaries(beside)],
-        switches=switches.rows(table), pinnings=switches.pinned(table), overloads=overload.grids(table.overloaded),
+        switches=switches.rows(table), pinnings=switches.pinned(table),
+        overloads={"overload": overload.grids(table.overloaded), "failing": failing.grids(table.failed)},
         facts=list(_facts(run)),
         settings=_settings(run, table.contenders),
         again=again(run),

@@ -12,7 +12,7 @@ from nsb.analyse.table import Entry, Second, Table
 from nsb.registry.claims import Article, Judgement
 from nsb.render import claims as verdicts
 from nsb.render import controls as controls_
-from nsb.render import digest, fairness, idle, messages, overload, picture, starts, switches, words
+from nsb.render import digest, failing, fairness, idle, messages, overload, picture, starts, switches, words
 from nsb.render.messages import Language, own, text
 
 
@@ -46,7 +46,8 @@ def page(table: Table, run: dict[str, Any], controls: Sequence[Control] = ()) ->
         _footprint(table),
         *switches.section(table),
         *idle.section(table.idle),
-        *overload.section(table.overloaded),
+        *overload.section(overload.grids(table.overloaded), "overload"),
+        *overload.section(failing.grids(table.failed), "failing"),
         *starts.section(table.startups),
         *([controls_.section(controls)] if controls else []),
         *fairness.section(table, run),

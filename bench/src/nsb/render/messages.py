@@ -173,6 +173,7 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "metric.threads": ("peak threads", "최대 스레드 수"),
     "metric.switches": ("context switches per request", "요청당 컨텍스트 스위치"),
     "metric.goodput": ("answers in time under overload", "과부하에서 제때 온 응답"),
+    "metric.served": ("others served during a fault", "장애 중에도 제때 응답받은 다른 사용자"),
     "metric.ready_s": ("time until ready", "준비될 때까지 걸린 시간"),
     "metric.lines": ("lines of code", "코드 줄 수"),
     "metric.complexity": ("cyclomatic complexity", "순환 복잡도"),
@@ -191,6 +192,7 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "unit.threads": ("threads", "스레드"),
     "unit.switches/request": ("switches/request", "스위치/요청"),
     "unit.goodput %": ("% of its capacity, while 150 % is asked", "처리 능력 대비 %(150% 요청 시)"),
+    "unit.served %": ("% of the others served during the fault", "장애 중 제때 응답받은 다른 사용자 %"),
     "unit.ratio": ("×", "배"),
     "unit.×": ("×", "배"),
     "unit.lines": ("lines", "줄"),
@@ -414,6 +416,7 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "heading.footprint": ("Footprint", "자원 사용량"),
     "heading.idle": ("Silent connections", "열려 있기만 한 연결"),
     "heading.overload": ("Overload", "과부하"),
+    "heading.failing": ("Failures", "장애"),
     "heading.switches": ("Context switches for each request", "요청당 컨텍스트 스위치"),
     "heading.pinnings": ("Pinning, as the JVM counts it", "JVM이 센 고정(pinning)"),
     "heading.how": ("How the run was made", "측정 방법"),
@@ -476,6 +479,12 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "head.overload_p99": ("p99 at {percent} %, ms", "{percent}%에서 p99, ms"),
     "head.overload_back": ("back after {percent} %, ms", "{percent}% 뒤 회복, ms"),
     "head.overload_memory": ("MiB at {percent} % (PSS)", "{percent}%에서 MiB(PSS)"),
+    "head.failing_others": ("others served, %", "다른 사용자 중 제때 응답, %"),
+    "head.failing_p99": ("their p99, ms", "그들의 p99, ms"),
+    "head.failing_needing": ("served of those who need it, %", "필요한 사용자 중 제때 응답, %"),
+    "head.failing_kinds": ("what the rest got, users", "나머지가 받은 것, 명"),
+    "head.failing_back": ("back after, ms", "회복, ms"),
+    "head.failing_memory": ("MiB at its end (PSS)", "끝날 때 MiB(PSS)"),
     "head.ready": ("ready, s", "준비, 초"),
     "head.pool": ("pool open, s", "풀 열림, 초"),
     "head.start_cpu": ("CPU until ready, s", "준비까지 CPU, 초"),
@@ -768,6 +777,16 @@ MESSAGES: dict[str, tuple[str, str]] = {
         "사용자는 측정 대상 자신의 처리 능력의 일정 비율로 도착하고, 정해진 시간 안에 응답이 없으면 떠납니다. '제때 온 응답'은 떠나기 전에 "
         "받은 올바른 응답을 처리 능력에 대한 백분율로 나타낸 것이며 100이 최댓값입니다. p99는 이 응답들의 도착 시각부터의 지연 시간입니다. "
         "'회복'은 부하가 끝난 뒤 한 명씩 보낸 사용자 세 명이 연달아 유휴 상태와 비슷하게 빠른 응답을 받을 때까지의 시간이며, "
+        ">10,000 (2)는 두 라운드에서 10초 안에 회복하지 못했다는 뜻입니다.",
+    ),
+    "page.failing_hint": (
+        "Something fails for a few seconds: the database or the upstream hangs, or 300 clients send half of a request and then nothing. "
+        "Users of two kinds come at the same rate: those whose request needs what fails, and 'others', who ask for a plain string. "
+        "'Served': the right answer before the user leaves. 'Back': from the end of the fault until three single users in a row, who need "
+        "what failed, have an answer about as quick as before it; >10,000 (2): not within 10 s in two rounds.",
+        "몇 초 동안 장애가 납니다. DB나 외부 서비스가 멈추거나, 클라이언트 300개가 요청을 절반만 보내고 멈춥니다. 두 종류의 사용자가 같은 "
+        "빈도로 도착합니다. 장애가 난 것이 필요한 사용자와, 문자열만 요청하는 '다른 사용자'입니다. '제때 응답'은 사용자가 떠나기 전에 받은 "
+        "올바른 응답입니다. '회복'은 장애가 끝난 뒤 그것이 필요한 사용자 세 명이 연달아 장애 전처럼 빠른 응답을 받을 때까지의 시간이며, "
         ">10,000 (2)는 두 라운드에서 10초 안에 회복하지 못했다는 뜻입니다.",
     ),
     "page.idle_hint": (

@@ -26,10 +26,10 @@ def grids(found: Sequence[Overloaded]) -> list[Grid]:
     return [_grid(scenario, [each for each in found if each.scenario == scenario]) for scenario in dict.fromkeys(e.scenario for e in found)]
 
 
-def section(found: Sequence[Overloaded]) -> list[str]:
-    """The blocks of the page; none for a run without overloads."""
-    blocks = [f"## {text('heading.overload', 'en')}\n", text("page.overload_hint", "en") + "\n"] if found else []
-    for grid in grids(found):
+def section(found: Sequence[Grid], name: str) -> list[str]:
+    """The blocks of table.md, `name`d in the messages; none where there is no grid."""
+    blocks = [f"## {text(f'heading.{name}', 'en')}\n", text(f"page.{name}_hint", "en") + "\n"] if found else []
+    for grid in found:
         lines = [[grid.scenario, *(head.en for head in grid.heads)], ["---", *("---:" for _ in grid.heads)], *grid.rows]
         blocks.append("\n".join(f"| {' | '.join(line)} |" for line in lines) + "\n")
     return blocks

@@ -62,7 +62,9 @@ def outputs(folder: Path, run: dict[str, Any], cells: Sequence[Cell], claims: Cl
     write_whole(folder / "table.md", of_runner(markdown.page(table, run, beside), run))
     write_whole(folder / "table.csv", csv.text(table))
     compared = [control.model_dump(mode="json") for control in beside]
-    told = table.model_dump(mode="json", exclude=None if table.overloaded else {"overloaded"})  # runs without it stay as they are
+    told = table.model_dump(
+        mode="json", exclude={name for name in ("overloaded", "failed") if not getattr(table, name)}
+    )  # runs without it stay as they are
     write_whole(folder / "table.json", to_json({**told, "compared_controls": compared}))
     write_whole(folder / "claims.md", verdicts.page(judgement))
     write_whole(folder / "claims.json", to_json(judgement.model_dump(mode="json", by_alias=True)))
