@@ -43,6 +43,7 @@ class Main {
         return factory -> factory.addConnectorCustomizers(connector -> {
             connector.setAllowTrace(true); // C21: not to be answered by Tomcat; Routes makes it 405
             connector.setProperty("maxConnections", "-1"); // C62: none of its own
+            connector.setProperty("continueResponseTiming", "onRead"); // C23: not before a 413
         });
     }
 

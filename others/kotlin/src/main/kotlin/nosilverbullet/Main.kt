@@ -49,6 +49,7 @@ class Main {
         factory.addConnectorCustomizers({ connector ->
             connector.allowTrace = true // C21: not to be answered by Tomcat; Routes makes it 405
             connector.setProperty("maxConnections", "-1") // C62: none of its own
+            connector.setProperty("continueResponseTiming", "onRead") // C23: not before a 413
         })
     }
 
