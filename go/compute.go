@@ -7,7 +7,7 @@ import (
 
 // compute is the 32-bit xorshift of C12 (Marsaglia 2003).
 func (s *service) compute(_ http.ResponseWriter, r *http.Request) (any, error) {
-	p := parametersOf(r)
+	p := parameters{values: r.URL.Query()}
 	rounds := p.whole("rounds", 1, 10_000_000)
 	if p.err != nil {
 		return nil, p.err
@@ -26,7 +26,7 @@ func (s *service) compute(_ http.ResponseWriter, r *http.Request) (any, error) {
 
 // block sleeps the same either way: time.Sleep parks a goroutine and blocks no thread, so there is nothing to offload (C13).
 func (s *service) block(_ http.ResponseWriter, r *http.Request) (any, error) {
-	p := parametersOf(r)
+	p := parameters{values: r.URL.Query()}
 	ms := p.whole("ms", 0, 1000)
 	offload := p.oneOf("offload", "false", "true")
 	if p.err != nil {

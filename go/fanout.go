@@ -23,7 +23,7 @@ func newUpstream(s settings) *http.Client {
 }
 
 func (s *service) fanout(_ http.ResponseWriter, r *http.Request) (any, error) {
-	p := parametersOf(r)
+	p := parameters{values: r.URL.Query()}
 	calls := p.whole("calls", 1, 1000)
 	ms := p.whole("ms", 0, maxMS)
 	mode := p.oneOf("mode", "concurrent", "sequential")

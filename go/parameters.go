@@ -1,7 +1,6 @@
 package main
 
 import (
-	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
@@ -15,10 +14,6 @@ const maxID = 1<<53 - 1
 type parameters struct {
 	values url.Values
 	err    error
-}
-
-func parametersOf(r *http.Request) *parameters {
-	return &parameters{values: r.URL.Query()}
 }
 
 func (p *parameters) whole(name string, low, high int) int {

@@ -22,7 +22,7 @@ type streams struct {
 
 // events writes until the client has left: its context says so, or else a write that fails.
 func (s *service) events(w http.ResponseWriter, r *http.Request) (any, error) {
-	p := parametersOf(r)
+	p := parameters{values: r.URL.Query()}
 	interval := p.whole("interval_ms", 10, 60_000)
 	if p.err != nil {
 		return nil, p.err
@@ -33,15 +33,14 @@ func (s *service) events(w http.ResponseWriter, r *http.Request) (any, error) {
 		return nil, nil
 	}
 	output := http.NewResponseController(w)
-	ticker := time.NewTicker(time.Duration(interval) * time.Millisecond)
-	defer ticker.Stop()
+	next := time.Tick(time.Duration(interval) * time.Millisecond)
 	for number := 0; ; number++ {
 		fmt.Fprintf(w, "data: %d\n\n", number)
 		if output.Flush() != nil {
 			return nil, nil
 		}
 		select {
-		case <-ticker.C:
+		case <-next:
 		case <-r.Context().Done():
 			return nil, nil
 		case <-s.streams.stopping.Done():

@@ -40,7 +40,7 @@ func (s *service) sleepQuery(_ http.ResponseWriter, r *http.Request) (any, error
 }
 
 func (s *service) slowQuery(_ http.ResponseWriter, r *http.Request) (any, error) {
-	p := parametersOf(r)
+	p := parameters{values: r.URL.Query()}
 	ms := p.whole("ms", 0, maxMS)
 	if p.err != nil {
 		return nil, p.err
@@ -60,7 +60,7 @@ func (s *service) slowQuery(_ http.ResponseWriter, r *http.Request) (any, error)
 
 // waitMS waits as long as the request asks for, or until the client leaves (C40).
 func waitMS(r *http.Request) (int, error) {
-	p := parametersOf(r)
+	p := parameters{values: r.URL.Query()}
 	ms := p.whole("ms", 0, maxMS)
 	if p.err != nil {
 		return 0, p.err
@@ -69,10 +69,8 @@ func waitMS(r *http.Request) (int, error) {
 }
 
 func wait(ctx context.Context, duration time.Duration) error {
-	timer := time.NewTimer(duration)
-	defer timer.Stop()
 	select {
-	case <-timer.C:
+	case <-time.After(duration):
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()
