@@ -341,7 +341,7 @@ MESSAGES: dict[str, tuple[str, str]] = {
     ),
     "claim.article": ("Article {id}", "글 {id}"),
     "claim.reported": ("The article's own figures", "글에 실린 수치"),
-    "claim.ours": ("Our figure", "우리 측정값"),
+    "claim.ours": ("Measured", "측정값"),
     "claim.figure_of": ("{scenario}, {what}", "{scenario}, {what}"),
     "claim.figure_asked": ("{scenario}, {what} (claimed: {asked})", "{scenario}, {what}(주장: {asked})"),
     "claim.mixed": ("of its {n} parts: {told}", "부분 {n}개 중 {told}"),
