@@ -20,7 +20,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from nsb.conform import RULES, Answer, Bed, LaunchFailed, Outcome, answers, beyond_reach, check, differences, kernel
+from nsb.conform import RULES, Answer, Bed, LaunchFailed, Outcome, beyond_reach, check, kernel
 from nsb.conform.exchanges import answer_of, away, bytes_of, exchanges
 from nsb.conform.suite import Case
 from nsb.conform.wire import Connection, NoAnswer, Reply, Request, ask
@@ -372,22 +372,6 @@ def test_what_contenders_break_by_design_are_checks_that_there_are(registry: Reg
 
 
 # ---- one answer ----
-
-
-def test_differences_names_who_differs() -> None:
-    same = Answer(200, "hello", "text/plain", 5)
-    alike = {exchange.title: same for exchange in exchanges()}
-    other = {**alike, "GET /hello": replace(same, body="Hello")}
-    outcomes = differences({"a": alike, "b": alike, "c": other})
-    (found,) = [one for one in outcomes if not one.passed]
-    assert (found.rule, found.title) == ("C5", "GET /hello")
-    assert found.detail.startswith("a, b: 200, text/plain")
-    assert "c: 200" in found.detail
-
-
-def test_answers_are_those_of_the_table(launcher: Launcher) -> None:
-    given = answers(launcher({}).base_url, (*ENDPOINTS, *EXTRAS))
-    assert {one.title: shown for one in exchanges() if (shown := given[one.title]) != one.wanted} == {}
 
 
 def test_an_answer_replaces_what_differs_by_chance() -> None:

@@ -225,7 +225,7 @@ def conform(
         float | None, typer.Option(min=0.1, help="instead: SIGSTOP for so many seconds, resume, verify that nothing was lost")
     ] = None,
 ) -> None:
-    """The contract, rule by rule, against live services; then all contenders against each other."""
+    """The contract, rule by rule, against live services."""
     from nsb.verbs import conforming
 
     conforming.conform(contenders or [], runner, profile, database_url, stopped_for)

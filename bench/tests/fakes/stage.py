@@ -31,6 +31,7 @@ from nsb.registry.load import Registry
 from nsb.registry.services import Service
 from nsb.registry.shapes import OpenRate
 from nsb.registry.timing import Tier
+from nsb.session import conformance
 from nsb.session import run as session
 
 HERE = Path(__file__).parent
@@ -189,7 +190,7 @@ def conformance(folder: Path) -> None:
     ]
     threading.Thread(target=sleeps, args=(None, None)).start()  # not a daemon: an interpreter would wait for it
     try:
-        session.conform(fakes.stage, fakes.plan.contenders[0], print)
+        conformance.side_by_side([fakes.stage], fakes.plan.contenders, lambda launcher: conformance.conform(launcher, print))
     finally:
         with undisturbed():
             fakes.close()

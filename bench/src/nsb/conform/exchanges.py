@@ -1,5 +1,5 @@
-"""The exchanges of contract/exchanges.json: requests, each with its only right answer. One service is checked against them (C1–C36);
-all services are checked against each other (differential check)."""
+"""The exchanges of contract/exchanges.json: requests, each with its only right answer. Services are checked against
+them (C1–C36), so that they all answer alike; what they do with requests that nobody wrote down is compared by odd.py."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
-from nsb.conform.bed import Outcome
 from nsb.conform.wire import NoAnswer, Reply, Request, ask
 from nsb.registry.contract import ENDPOINTS, EXTRAS, endpoint
 
@@ -165,31 +164,12 @@ def concerns(target: str, endpoints: Collection[str]) -> bool:
 # ---- asking ----
 
 
-def answers(base_url: str, endpoints: Collection[str] = ENDPOINTS) -> dict[str, Answer]:
-    """The answers of this service to all requests of the table that apply to it, by the exchange's title; 0 means no answer."""
-    return {one.title: answer_to(base_url, one.request) for one in exchanges() if concerns(one.request.target, endpoints)}
-
-
 def answer_to(base_url: str, request: Request) -> Answer:
     """Status 0: there was none."""
     try:
         return answer_of(ask(base_url, request))
     except NoAnswer as error:
         return Answer(0, f"no answer: {error}", None, None)
-
-
-def differences(by_contender: Mapping[str, Mapping[str, Answer]]) -> list[Outcome]:
-    """One outcome per request: passed if all contenders that were asked gave the same answer."""
-    outcomes = []
-    for exchange in exchanges():
-        groups: dict[Answer, list[str]] = {}
-        for contender, given in by_contender.items():
-            if exchange.title in given:
-                groups.setdefault(given[exchange.title], []).append(contender)
-        passed = len(groups) < 2
-        detail = "one answer" if passed else sides_of(groups)
-        outcomes.append(Outcome(exchange.rule, exchange.title, passed, detail))
-    return outcomes
 
 
 def sides_of(groups: Mapping[Answer, Sequence[str]]) -> str:

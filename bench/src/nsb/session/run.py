@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import json
 import os
 import signal
-import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
@@ -16,10 +14,6 @@ from typing import Any, Protocol
 
 from nsb.analyse import fairness
 from nsb.analyse.resume import digest, entries
-from nsb.conform.bed import Bed, LaunchFailed, Outcome
-from nsb.conform.presence import absent, cannot_go_on, wait_for_any_answer
-from nsb.conform.suite import check
-from nsb.conform.wire import NoAnswer
 from nsb.errors import Refused
 from nsb.measure import generator, holder, host, k6, manifest
 from nsb.measure.database import DatabaseError, provide
@@ -28,9 +22,8 @@ from nsb.measure.interrupt import stop_if_asked, undisturbed
 from nsb.measure.journal import Journal
 from nsb.measure.native import Stage
 from nsb.measure.patience import clock, patience
-from nsb.measure.process import ProcessError, Program, free_port, pin, run
+from nsb.measure.process import ProcessError, pin, run
 from nsb.measure.runner import Runner
-from nsb.measure.running import Died, Running
 from nsb.measure.tools import BuildError, Workshop, sources
 from nsb.measure.upstream import upstream, upstream_file
 from nsb.records.cells import Record
@@ -150,122 +143,6 @@ def _products(workshop: Workshop, name: str) -> list[Path]:
     service = workshop.registry.services[name]
     runs = [c.run for c in workshop.registry.contenders.values() if c.service == name]
     return [Path(part) for run in runs for part in workshop.fill([p for p in run if p.startswith("{folder}")], service)]
-
-
-# --- conformance -----------------------------------------------------------------------------------------------------
-
-
-class Launcher:
-    """Starts one contender with changed settings for the rules, and ends what they leave."""
-
-    def __init__(self, stage: Stage, contender: Contender) -> None:
-        self._stage = stage
-        self._contender = contender
-        self._started: list[Program] = []
-        self._lock = threading.Lock()
-        self._over = False
-
-    def __call__(self, environment: Mapping[str, str], ready: bool = True) -> Running:
-        try:
-            return self._stage.start(self._contender, environment, None if ready else "/healthz", self.begun)
-        except Died as error:
-            raise LaunchFailed(error.exit_code, error.words) from None
-        except ProcessError as error:
-            raise LaunchFailed(None, str(error)) from None
-
-    def begun(self, process: Program) -> None:
-        """It is ended with the others."""
-        with self._lock:
-            self._started.append(process)
-            over = self._over
-        if over:  # a rule in another thread was about to start it when the suite was given up
-            process.end(0)
-
-    def end_all(self, deadline_s: float = 1.0) -> None:
-        """Ends every service, also those that rules are waiting for, and every one that is started from now on."""
-        with self._lock:
-            self._over = True
-            started = list(self._started)
-        for process in started:
-            process.end(deadline_s)
-
-
-def conform(stage: Stage, contender: Contender, seen: Callable[[Outcome], None]) -> list[Outcome]:
-    """Every rule of the contract against one contender, but those that it breaks by what it stands for; `seen` gets each as it is found.
-
-    Endpoints that it does not have come first, by name; then the rules that concern the others, unless nothing can be checked without it.
-    """
-    launcher = Launcher(stage, contender)
-    try:
-        missing = _missing(stage, contender, launcher)
-        for outcome in missing:
-            seen(outcome)
-        if cannot_go_on(missing):
-            return missing
-        named = {outcome.title.split()[0] for outcome in missing}
-        there = [name for name in contender.endpoints if name not in named]
-        bed = Bed(launcher, stage.database, stage.upstream_url, contender.id, POOL_SIZE, contender.workers(stage.workers), there)
-        return [*missing, *check(bed, seen, but=contender.breaks, give_up=lambda: launcher.end_all(0))]
-    finally:
-        launcher.end_all()
-
-
-def _missing(stage: Stage, contender: Contender, launcher: Launcher) -> list[Outcome]:
-    """The endpoints that a service which is started once does not have; that it does not start or answer at all where that is so."""
-    port = free_port()
-    process = stage.program(contender, stage.settings(contender, port), port)
-    launcher.begun(process)
-
-    def ended() -> str | None:
-        code = process.exit_code
-        return None if code is None else f"it ended with {code} as soon as it was started: {process.last_words()}"
-
-    url = f"http://127.0.0.1:{port}"
-    try:
-        wait_for_any_answer(url, ended)
-        return absent(url, contender.endpoints)
-    except NoAnswer as error:
-        return [Outcome("C1", "/healthz is missing", False, str(error))]
-    finally:
-        process.end(2)
-
-
-class PassedBefore:
-    """Remembers which build of a contender passed on which kind of database: a pass need not be shown twice."""
-
-    def __init__(self, workshop: Workshop, stage: Stage) -> None:
-        self._file = workshop.root / ".tools" / "conformance.json"
-        self._workshop = workshop
-        self._stage = stage
-        try:
-            self._known: dict[str, str] = json.loads(self._file.read_text(encoding="utf-8"))
-        except (OSError, ValueError):
-            self._known = {}
-
-    def _hash(self, contender: Contender) -> str:
-        root = self._workshop.root
-        digest = hashlib.sha256(self._workshop.fingerprint(self._workshop.registry.services[contender.service]).encode())
-        digest.update(contender.model_dump_json().encode())
-        digest.update(" ".join(self._workshop.found[tool].version for tool in contender.tools).encode())
-        digest.update(b"".join(file.read_bytes() for file in sorted((root / "contract").iterdir())))
-        for file in sorted((root / "bench/src/nsb/conform").glob("*.py")):
-            digest.update(file.read_bytes())
-        digest.update(self._stage.build_of(contender).encode())
-        database = self._stage.database
-        digest.update(f"{database.kind} {database.version} {self._stage.workers}".encode())
-        return digest.hexdigest()
-
-    def _name(self, contender: Contender) -> str:
-        """A pass as a process says nothing of the container."""
-        return f"{contender.id} {self._stage.database.kind}" + ("" if self._stage.runner == "native" else f" {self._stage.runner}")
-
-    def knows(self, contender: Contender) -> bool:
-        return self._known.get(self._name(contender)) == self._hash(contender)
-
-    def add(self, contender: Contender) -> None:
-        self._known[self._name(contender)] = self._hash(contender)
-        self._file.parent.mkdir(exist_ok=True)
-        self._file.write_text(json.dumps(self._known, indent=1), encoding="utf-8")
 
 
 def connections_of(contenders: int) -> int:

@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 
 from nsb.analyse.stopped import harm, notes
 from nsb.conform.bed import Outcome
-from nsb.conform.exchanges import answers, differences
 from nsb.conform.presence import FIRST, cannot_go_on
 from nsb.conform.suite import beyond_reach
 from nsb.errors import Refused
@@ -20,8 +19,7 @@ from nsb.registry import plan as plans
 from nsb.registry.contenders import Contender
 from nsb.registry.contract import EXTRAS
 from nsb.render import words
-from nsb.session import run as session
-from nsb.session import runners
+from nsb.session import conformance, runners
 from nsb.verbs.common import DONE, INCOMPLETE, ROOT, console, registry_of, say, scratch, tell_left_out
 from nsb.verbs.planning import Asked, known_runner, make
 
@@ -82,71 +80,69 @@ def _conform(
     left_out: dict[str, str],
     database_url: str | None,
 ) -> int:
-    broken, unfit = 0, list[str]()
+    unfit = list[str]()
     with (
         scratch() as folder,
         ground.stage(plan.profile, plan.workers, there, folder, database_url, say) as stage,
     ):
         console.print(f"database: {stage.database.kind} {stage.database.version}; runner {ground.name}", markup=False)
-        passed = session.PassedBefore(work, stage)
-        for number, contender in enumerate(there, 1):
-            say_checked(contender, number, there)
-            outcomes = checked(stage, contender, tell_broken)
+        passed = conformance.PassedBefore(work, stage)
+
+        def asked(contender: Contender, outcomes: list[Outcome]) -> None:
             bad = [outcome for outcome in outcomes if not outcome.passed]
             beyond = beyond_reach(contender.endpoints)
             lacks = ", ".join(one for one in EXTRAS if one not in contender.extra)
             why = contender.only.why if contender.only is not None else f"it does not have {lacks}"
             rest = f"; {len(beyond)} do not concern it: {why}" if beyond else ""
-            console.print(
-                f"{contender.id}: {len(outcomes) - len(bad)} of {len(outcomes)} checks passed{rest}", markup=False, soft_wrap=True
-            )
-            for unkept, why in contender.breaks.items():
-                console.print(f"  not checked: {unkept}: {why}", markup=False, soft_wrap=True)
+            lines = [f"{contender.id}: {len(outcomes) - len(bad)} of {len(outcomes)} checks passed{rest}"]
+            lines += [f"  not checked: {unkept}: {why}" for unkept, why in contender.breaks.items()]
             if cannot_go_on(bad):
-                console.print(f"  No other rule was checked: all need {', '.join(FIRST)}.", markup=False)
-            broken += len(bad)
+                lines += [f"  No other rule was checked: all need {', '.join(FIRST)}."]
+            console.print("\n".join(lines), markup=False, soft_wrap=True)
             if not bad:
                 passed.add(contender)
             else:
                 unfit.append(contender.id)
-        seen = {}
-        fit = [contender for contender in there if contender.id not in unfit]
-        for contender in fit if len(fit) > 1 else []:
-            running = stage.start(contender)
-            try:
-                stage.database.reset_books()
-                seen[contender.id] = answers(running.base_url, contender.endpoints)
-            finally:
-                running.stop()
-        different = [outcome for outcome in differences(seen) if not outcome.passed] if seen else []
-        for outcome in different:
-            console.print(f"  differ: {outcome.rule} {outcome.title}: {outcome.detail}", markup=False)
-        if seen:
-            console.print(
-                f"{max(len(given) for given in seen.values())} requests to {len(seen)} contenders: {len(different)} answered differently"
-            )
-    return INCOMPLETE if broken or different or left_out else DONE
+
+        with conformance.stages(ground, plan, stage, there, database_url) as on:
+            ask(on, there, asked, tell=_tell_broken)
+    return INCOMPLETE if unfit or left_out else DONE
 
 
-def checked(stage: Stage, contender: Contender, seen: Callable[[Outcome], None]) -> list[Outcome]:
-    """The rules against one contender, with a word every so often; `seen` gets each outcome as it is found."""
-    number = 0
+def ask(
+    on: Sequence[Stage],
+    contenders: Sequence[Contender],
+    asked: Callable[[Contender, list[Outcome]], None],
+    when: str = "",
+    tell: Callable[[Contender, Outcome], None] = lambda contender, outcome: None,
+) -> None:
+    """The rules against each of the contenders, with a word every so often.
 
-    def count(outcome: Outcome) -> None:
-        nonlocal number
-        number += 1
-        seen(outcome)
+    `tell` gets each outcome as it is found, `asked` all of a contender; both are called from several threads.
+    """
+    order = plans.by_effort(contenders)
+    begun = list[Contender]()
 
-    with patience(lambda: f"{contender.id}: {words.count(number, 'check')} done", say):
-        return session.conform(stage, contender, count)
+    def check(launcher: conformance.Launcher) -> None:
+        contender, number = launcher.contender, 0
+        left = words.clock(plans.conformance_s([each for each in order if each not in begun], len(on)))
+        begun.append(contender)
+        say(f"{contender.id}: checking the contract, {len(begun)} of {len(order)}{when} (about {left} left)")
+
+        def count(outcome: Outcome) -> None:
+            nonlocal number
+            number += 1
+            tell(contender, outcome)
+
+        with patience(lambda: f"{contender.id}: {words.count(number, 'check')} done", say):
+            outcomes = conformance.conform(launcher, count)
+        if not launcher.given_up:
+            asked(contender, outcomes)
+
+    conformance.side_by_side(on, order, check)
 
 
-def tell_broken(outcome: Outcome) -> None:
+def _tell_broken(contender: Contender, outcome: Outcome) -> None:
     """At once, so that what was found is there when somebody stops it."""
     if not outcome.passed:
-        console.print(f"  {outcome.rule} {outcome.title}: {outcome.detail}", markup=False)
-
-
-def say_checked(contender: Contender, number: int, among: Sequence[Contender], when: str = "") -> None:
-    left = words.clock(sum(map(plans.conformance_s, among[number - 1 :])))
-    say(f"{contender.id}: checking the contract, {number} of {len(among)}{when} (about {left} left)")
+        console.print(f"  {contender.id}: {outcome.rule} {outcome.title}: {outcome.detail}", markup=False)

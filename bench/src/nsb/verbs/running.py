@@ -11,6 +11,7 @@ from typing import Any
 from nsb.analyse import table as tables
 from nsb.analyse.cells import judged
 from nsb.analyse.fairness import miscounts
+from nsb.conform.bed import Outcome
 from nsb.errors import Refused
 from nsb.measure import code as sizes
 from nsb.measure.journal import Journal, JournalError, write_whole
@@ -21,12 +22,13 @@ from nsb.records.judged import Cell
 from nsb.records.manifest import Fairness
 from nsb.records.schema import to_json
 from nsb.registry import plan as plans
-from nsb.session import preflight, runners
+from nsb.registry.contenders import Contender
+from nsb.session import conformance, preflight, runners
 from nsb.session import run as session
 from nsb.session.outputs import CODE
 from nsb.verbs import reading
 from nsb.verbs.common import DONE, INCOMPLETE, ROOT, claims_of, console, errors, say, tell_left_out
-from nsb.verbs.conforming import checked, say_checked
+from nsb.verbs.conforming import ask
 from nsb.verbs.measuring import refuse_differences
 from nsb.verbs.planning import pointless, print_placement, size, tell_unsupported, tells_nothing
 
@@ -65,7 +67,7 @@ def run(
     measured_from = time.monotonic()
     asked = [registry.contenders[name] for name in runnable]
     with ground.stage(plan.profile, plan.workers, asked, folder, database_url, say) as stage:
-        passed = _conform_first(work, stage, plan.only(runnable), left_out)
+        passed = _conform_first(work, ground, stage, plan.only(runnable), database_url, left_out)
         runnable = [name for name in runnable if name not in left_out]
         if not runnable:
             raise Refused("No contender obeys the contract; ./justw conform says which rules are broken.")
@@ -126,20 +128,26 @@ def run(
     return INCOMPLETE if missing or uneven or lacking or not complete else DONE
 
 
-def _conform_first(work: Workshop, stage: Stage, plan: plans.Plan, left_out: dict[str, str]) -> dict[str, dict[str, object]]:
+def _conform_first(
+    work: Workshop, ground: runners.Runner, stage: Stage, plan: plans.Plan, database_url: str | None, left_out: dict[str, str]
+) -> dict[str, dict[str, object]]:
     """A contender that breaks a rule gets no number. Returns who passed (now, or the same build before) but for which rules."""
-    passed = session.PassedBefore(work, stage)
+    passed = conformance.PassedBefore(work, stage)
     if known := [contender.id for contender in plan.to_check if passed.knows(contender)]:
         say(f"These builds passed the contract before: {', '.join(known)}")
     unchecked = [contender for contender in plan.to_check if contender.id not in known]
-    for number, contender in enumerate(unchecked, 1):
-        say_checked(contender, number, unchecked, ", once for each build")
-        broken = [outcome for outcome in checked(stage, contender, lambda _: None) if not outcome.passed]
+
+    def asked(contender: Contender, outcomes: list[Outcome]) -> None:
+        broken = [outcome for outcome in outcomes if not outcome.passed]
         if broken:
             left_out[contender.id] = "; ".join(f"{o.rule} {o.title}: {o.detail}" for o in broken)
             say(f"{contender.id} is left out: {left_out[contender.id]}")
         else:
             passed.add(contender)
+
+    if unchecked:
+        with conformance.stages(ground, plan, stage, unchecked, database_url) as on:
+            ask(on, unchecked, asked, ", once for each build")
     for contender in plan.contenders:
         if contender.copy_of in left_out:
             left_out.setdefault(contender.id, f"{contender.copy_of}, of which it is a copy, is left out")

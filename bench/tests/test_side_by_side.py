@@ -1,0 +1,66 @@
+"""Contenders are asked the contract side by side, each stage one at a time; what two harnesses saw pass is known to both."""
+
+from __future__ import annotations
+
+import subprocess
+import threading
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+
+from nsb.measure.native import Stage
+from nsb.measure.tools import Workshop
+from nsb.registry import plan
+from nsb.registry.contenders import Contender
+from nsb.registry.load import Registry
+from nsb.registry.services import Service
+from nsb.session.conformance import Launcher, PassedBefore, side_by_side
+
+STAGES: list[Any] = [SimpleNamespace(name="first"), SimpleNamespace(name="second")]
+
+
+def test_jvms_come_first_and_are_asked_beside_the_last_of_the_others(registry: Registry) -> None:
+    order = plan.by_effort(registry.contenders[name] for name in ("go", "java-vt", "rust", "java-pt"))
+    both, asked = threading.Barrier(2), list[tuple[str, str]]()
+
+    def ask(launcher: Launcher) -> None:
+        both.wait(30)
+        asked.append((cast(Any, launcher.stage).name, launcher.contender.id))
+        both.wait(30)
+
+    side_by_side(STAGES, order, ask)
+    assert sorted(asked[:2]) == [("first", "java-vt"), ("second", "rust")]
+    assert sorted(asked[2:]) == [("first", "java-pt"), ("second", "go")]
+
+
+def test_where_one_cannot_be_asked_the_others_are_given_up(registry: Registry) -> None:
+    there, gone = threading.Event(), list[Launcher]()
+
+    def ask(launcher: Launcher) -> None:
+        if cast(Any, launcher.stage).name == "second":
+            there.wait(30)
+            raise ValueError("the database has gone")
+        gone.append(launcher)
+        there.set()
+        while not launcher.given_up:
+            pass
+
+    with pytest.raises(ValueError, match="has gone"):
+        side_by_side(STAGES, [registry.contenders[name] for name in ("go", "rust", "node", "python")], ask)
+    assert [launcher.contender.id for launcher in gone if launcher.given_up] == ["go"]
+
+
+def test_what_two_harnesses_saw_pass_is_known_to_both(tmp_path: Path) -> None:
+    subprocess.run(["git", "init", "--quiet", str(tmp_path)], check=True)
+    (tmp_path / "contract").mkdir()
+    services = {"fake": Service(folder="fake", needs=[], build=[])}
+    work = Workshop(tmp_path, Registry(tools={}, services=services, contenders={}, scenarios={}, tiers={}), {}, {})
+    stage = cast(Stage, SimpleNamespace(runner="native", workers=1, database=SimpleNamespace(kind="k", version="1"), build_of=lambda _: ""))
+    one, other = (Contender(id=name, service="fake", stands_for="", run=["true"]) for name in ("one", "other"))
+    first, second = PassedBefore(work, stage), PassedBefore(work, stage)
+    assert not first.knows(one)
+    first.add(one)
+    second.add(other)
+    assert all(each.knows(contender) for each in (first, second) for contender in (one, other))
