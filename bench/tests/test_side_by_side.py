@@ -1,8 +1,9 @@
-"""Contenders are asked the contract side by side, each stage one at a time; what two harnesses saw pass is known to both."""
+"""Contenders are asked the contract side by side, services are built so; what two harnesses saw pass is known to both."""
 
 from __future__ import annotations
 
 import subprocess
+import sys
 import threading
 from pathlib import Path
 from types import SimpleNamespace
@@ -17,6 +18,7 @@ from nsb.registry.contenders import Contender
 from nsb.registry.load import Registry
 from nsb.registry.services import Service
 from nsb.session.conformance import Launcher, PassedBefore, side_by_side
+from nsb.session.run import apart, build
 
 STAGES: list[Any] = [SimpleNamespace(name="first"), SimpleNamespace(name="second")]
 
@@ -64,3 +66,25 @@ def test_what_two_harnesses_saw_pass_is_known_to_both(tmp_path: Path) -> None:
     first.add(one)
     second.add(other)
     assert all(each.knows(contender) for each in (first, second) for contender in (one, other))
+
+
+MEETS = """
+import pathlib, sys, time
+mine, other = map(pathlib.Path, sys.argv[1:])
+mine.touch()
+while not other.exists():
+    time.sleep(0.01)
+"""
+
+
+def test_services_of_other_tools_are_built_at_the_same_time_and_of_the_same_tools_in_turn(tmp_path: Path) -> None:
+    subprocess.run(["git", "init", "--quiet", str(tmp_path)], check=True)
+
+    def service(tool: str, mine: str, other: str) -> Service:
+        return Service(folder=".", needs=[tool], build=[[sys.executable, "-c", MEETS, str(tmp_path / mine), str(tmp_path / other)]])
+
+    services = {"a": service("go", "a", "b"), "b": service("npm", "b", "a"), "c": service("go", "c", "a")}
+    registry = Registry(tools={}, services=services, contenders={}, scenarios={}, tiers={})
+    assert apart(registry, list(services)) == [["a", "c"], ["b"]]
+    seconds, failed = build(Workshop(tmp_path, registry, {}, {}), list(services), lambda _: None)
+    assert (list(seconds), failed) == (["a", "b", "c"], {})

@@ -11,8 +11,8 @@ import tempfile
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from nsb.conform.bed import Bed, LaunchFailed, Outcome
@@ -23,6 +23,7 @@ from nsb.measure.journal import write_whole
 from nsb.measure.native import Stage
 from nsb.measure.process import ALL_CORES, ProcessError, Program, free_port
 from nsb.measure.running import Died, Running
+from nsb.measure.together import together
 from nsb.measure.tools import Workshop
 from nsb.registry.contenders import Contender
 from nsb.registry.contract import POOL_SIZE
@@ -154,17 +155,13 @@ def side_by_side(on: Sequence[Stage], contenders: Sequence[Contender], ask: Call
             if not over.is_set():
                 ask(launcher)
 
-    pool = ThreadPoolExecutor(len(on), "contract")
     try:
-        for asked in as_completed([pool.submit(turn, number) for number in range(len(on))]):
-            asked.result()
+        together([partial(turn, number) for number in range(len(on))], len(on))
     except BaseException:
         over.set()
         for launcher in list(launchers):
             launcher.give_up()
         raise
-    finally:
-        pool.shutdown(wait=False)  # after Ctrl-C rules under way are not waited for
 
 
 class PassedBefore:

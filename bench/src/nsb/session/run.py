@@ -9,6 +9,7 @@ import signal
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -17,6 +18,7 @@ from nsb.analyse.resume import digest, entries
 from nsb.errors import Refused
 from nsb.measure import generator, holder, host, k6, manifest
 from nsb.measure.database import DatabaseError, provide
+from nsb.measure.database_private import fetched, installed
 from nsb.measure.duet import Ground
 from nsb.measure.interrupt import stop_if_asked, undisturbed
 from nsb.measure.journal import Journal
@@ -24,6 +26,7 @@ from nsb.measure.native import Stage
 from nsb.measure.patience import clock, patience
 from nsb.measure.process import ProcessError, pin, run
 from nsb.measure.runner import Runner
+from nsb.measure.together import together
 from nsb.measure.tools import BuildError, Workshop, sources
 from nsb.measure.upstream import upstream, upstream_file
 from nsb.records.cells import Record
@@ -32,6 +35,7 @@ from nsb.records.manifest import Fairness
 from nsb.records.schema import SCHEMA
 from nsb.registry.contenders import Contender
 from nsb.registry.contract import POOL_SIZE
+from nsb.registry.load import Registry
 from nsb.registry.plan import Order, Plan, Slot, missing, order_for
 from nsb.registry.scenario import Scenario
 from nsb.registry.shapes import FixedWork
@@ -103,32 +107,60 @@ def _built(command: Sequence[str], folder: Path, program: Path, say: Callable[[s
     return program
 
 
+def fetch_database(workshop: Workshop, say: Callable[[str], None]) -> None:
+    """Brings the pinned server where this machine has none, so that a run finds it. Raises DatabaseError."""
+    if installed() is None:
+        fetched(_database_cache(workshop), say)
+
+
+def _database_cache(workshop: Workshop) -> Path:
+    return workshop.root / ".tools" / "database"
+
+
 def build(workshop: Workshop, services: Sequence[str], say: Callable[[str], None]) -> tuple[dict[str, float], dict[str, str]]:
-    """Build what has changed since its last build; seconds by service, and service → why it could not be built."""
+    """Build what has changed since its last build, two at a time; seconds by service, and service → why it could not be built."""
     seconds: dict[str, float] = {}
     failed: dict[str, str] = {}
+
+    def in_turn(names: Sequence[str]) -> None:
+        for name in names:
+            took = _build(workshop, name, say)
+            if isinstance(took, str):
+                failed[name] = took
+            else:
+                seconds[name] = took
+
+    together([partial(in_turn, names) for names in apart(workshop.registry, services)])
+    return {name: seconds[name] for name in services if name in seconds}, failed
+
+
+def apart(registry: Registry, services: Sequence[str]) -> list[list[str]]:
+    """The services by their tools: those with the same ones share a folder or a cache of libraries, and are not built at the same time."""
+    found: dict[tuple[str, ...], list[str]] = {}
     for name in services:
-        service = workshop.registry.services[name]
-        stamp = workshop.root / ".tools" / "built" / name
-        took = stamp.with_name(f"{name}.seconds")
-        print_ = workshop.fingerprint(service)
-        products = _products(workshop, name)
-        if all(path.exists() for path in products) and stamp.exists() and stamp.read_text() == print_:
-            seconds[name] = 0.0
-            continue
-        stamp.parent.mkdir(parents=True, exist_ok=True)
-        stamp.unlink(missing_ok=True)
-        say(f"{name}: building what has changed ({_last_time(took)})")
-        log = workshop.root / ".tools" / "built" / f"{name}.log"
-        log.unlink(missing_ok=True)
-        try:
-            seconds[name] = round(workshop.build(name, log, say), 1)
-        except BuildError as error:
-            failed[name] = str(error)
-            continue
-        stamp.write_text(print_)
-        took.write_text(f"{seconds[name]}\n")
-    return seconds, failed
+        found.setdefault(tuple(registry.services[name].needs), []).append(name)
+    return list(found.values())
+
+
+def _build(workshop: Workshop, name: str, say: Callable[[str], None]) -> float | str:
+    """The seconds that it took, 0 where nothing has changed; or why it failed."""
+    stamp = workshop.root / ".tools" / "built" / name
+    took = stamp.with_name(f"{name}.seconds")
+    print_ = workshop.fingerprint(workshop.registry.services[name])
+    if all(path.exists() for path in _products(workshop, name)) and stamp.exists() and stamp.read_text() == print_:
+        return 0.0
+    stamp.parent.mkdir(parents=True, exist_ok=True)
+    stamp.unlink(missing_ok=True)
+    say(f"{name}: building what has changed ({_last_time(took)})")
+    log = stamp.with_name(f"{name}.log")
+    log.unlink(missing_ok=True)
+    try:
+        seconds = round(workshop.build(name, log, say), 1)
+    except BuildError as error:
+        return str(error)
+    stamp.write_text(print_)
+    took.write_text(f"{seconds}\n")
+    return seconds
 
 
 def _last_time(took: Path) -> str:
@@ -174,10 +206,9 @@ def stage(
     place = host.placement(profile)
     program = upstream_program(workshop, say)
     own_cores = os.sched_getaffinity(0)
-    cache = workshop.root / ".tools" / "database"
     stack = contextlib.ExitStack()
     try:
-        server = provide(database_url, folder / "database", cache, connections, say)
+        server = provide(database_url, folder / "database", _database_cache(workshop), connections, say)
         stack.callback(server.close)
         if server.pid is not None:
             pin(server.pid, place.database)

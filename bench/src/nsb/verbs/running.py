@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import shlex
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from nsb.errors import Refused
 from nsb.measure import code as sizes
 from nsb.measure.journal import Journal, JournalError, write_whole
 from nsb.measure.native import Stage
+from nsb.measure.together import together
 from nsb.measure.tools import Workshop
 from nsb.progress import Screen
 from nsb.records.judged import Cell
@@ -55,8 +57,8 @@ def run(
     runnable = [name for name in runnable if name not in left_out]
     services = list(dict.fromkeys(registry.contenders[name].service for name in runnable))
     console.print(f"Building {', '.join(services)} ({ground.name}); logs in .tools/built/", markup=False)
+    build_s, failed = _built(work, ground, [registry.contenders[name] for name in runnable], database_url)
     k6_program = ground.k6(say)
-    build_s, failed = ground.build([registry.contenders[name] for name in runnable], say)
     left_out |= failed
     runnable = [name for name in runnable if name not in left_out]
     build_wall = time.monotonic() - began
@@ -126,6 +128,21 @@ def run(
     complete = reading.draw_apart(folder)
     lacking = [name for name in facts["left_out"] if tells_nothing(registry.contenders[name], plan) is None]
     return INCOMPLETE if missing or uneven or lacking or not complete else DONE
+
+
+def _built(
+    work: Workshop, ground: runners.Runner, contenders: list[Contender], database_url: str | None
+) -> tuple[dict[str, float], dict[str, str]]:
+    """What ground.build() gives; natively k6 is built and the database fetched beside it."""
+    if ground.name != "native":
+        return ground.build(contenders, say)
+    session.go(work)  # without it nothing can be measured: said before anything is built
+    built = list[tuple[dict[str, float], dict[str, str]]]()
+    jobs: list[Callable[[], object]] = [lambda: built.append(ground.build(contenders, say)), lambda: ground.k6(say)]
+    if database_url is None:
+        jobs.append(lambda: session.fetch_database(work, say))
+    together(jobs, len(jobs))
+    return built[0]
 
 
 def _conform_first(
