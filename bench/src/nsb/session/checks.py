@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
+import itertools
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from rich.console import Console
 
+from nsb.measure.together import together
 from nsb.measure.tools import BuildError, Workshop, workshop
 from nsb.registry.load import Registry
-from nsb.session.run import build
+from nsb.session.run import apart, build
 
 QUICK = "--quick"
-SIDE_BY_SIDE = ("-n", "2", "--dist", "loadgroup")
-"""Two workers of pytest: most of these tests use one core, and many only wait. What measures stays in one of them (xdist_group)."""
+
+
+def _workers(number: int) -> list[str]:
+    """Workers of pytest. What measures or has one browser stays in one of them (xdist_group)."""
+    return ["-n", str(number), "--dist", "loadgroup"]
 
 
 @dataclass(frozen=True)
@@ -28,6 +34,8 @@ class Part:
     run: Callable[[], str | None]
     quick: bool = False
     """Part of `--quick`: some three minutes on two cores, all of them."""
+    service: str | None = None
+    """Whose suite it is: suites run two at a time, but for those that share their tools (session/run.py: apart)."""
 
 
 def names(root: Path, registry: Registry) -> list[str]:
@@ -39,14 +47,27 @@ def run_all(root: Path, registry: Registry, only: Sequence[str], console: Consol
     """Runs every part (or those whose name starts with one of `only`; or the quick ones), goes on after a failure; 0 where all passed."""
     parts = [p for p in _parts(root, registry, quick) if not only or any(p.name.startswith(o) for o in only)]
     failed: list[str] = []
-    for number, part in enumerate(parts, 1):
-        console.print(f"[{number}/{len(parts)}] {part.name}", markup=False)
+    begun = itertools.count(1)
+
+    def check(part: Part) -> None:
+        console.print(f"[{next(begun)}/{len(parts)}] {part.name}", markup=False)
         began = time.monotonic()
         why = part.run()
-        console.print(f"      {'ok' if why is None else 'FAILED'} after {time.monotonic() - began:.0f} s", markup=False)
+        console.print(f"      {part.name}: {'ok' if why is None else 'FAILED'} after {time.monotonic() - began:.0f} s", markup=False)
         if why is not None:
             failed.append(part.name)
             console.print(why, markup=False, soft_wrap=True)
+
+    def check_in_turn(some: Iterable[Part]) -> None:
+        for part in some:
+            check(part)
+
+    for with_tools, some in itertools.groupby(parts, key=lambda part: part.service is not None):
+        if with_tools:
+            suites = {part.service: part for part in some if part.service is not None}
+            together(partial(check_in_turn, [suites[name] for name in names]) for names in apart(registry, list(suites)))
+        else:
+            check_in_turn(some)
     for name in failed:
         console.print(f"failed: {name}", markup=False)
     console.print(f"{len(parts) - len(failed)} passed, {len(failed)} failed")
@@ -70,16 +91,17 @@ def _parts(root: Path, registry: Registry, quick: bool = False) -> list[Part]:
             *harness,
             Part(
                 "harness: fast tests",
-                lambda: _command([sys.executable, "-m", "pytest", "-m", "not slow", *SIDE_BY_SIDE], bench),
+                lambda: _command([sys.executable, "-m", "pytest", "-m", "not slow", *_workers(2)], bench),
                 quick=True,
             ),
         ]
-    services = [Part(f"{name}: build and test", lambda name=name: _service(work, name)) for name in registry.services]  # type: ignore[misc]
-    ours = [Part(f"{name}: test", lambda name=name: _go(work, bench / name)) for name in ("upstream", "generator")]  # type: ignore[misc]
+    services = [Part(f"{name}: build and test", partial(_service, work, name), service=name) for name in registry.services]
+    ours = [Part(f"{name}: test", partial(_go, work, bench / name)) for name in ("upstream", "generator")]
     nsb = [sys.executable, "-m", "nsb"]
     live = [
-        Part("harness: tests", lambda: _command([sys.executable, "-m", "pytest", *SIDE_BY_SIDE], bench)),
         Part("contract: every default contender", lambda: _command([*nsb, "conform"], root)),
+        # Most of them wait most of the time. Those that measure find here that the contenders have passed the contract.
+        Part("harness: tests", lambda: _command([sys.executable, "-m", "pytest", *_workers(4)], bench)),
         Part("contract: odd requests", lambda: _command([*nsb, "fuzz"], root)),
         Part("a stop of three seconds", lambda: _command([*nsb, "conform", *_checked(registry), "--stopped-for", "3"], root)),
         Part("a short run, build to table", lambda: _short_run(nsb, root, registry)),
@@ -101,6 +123,8 @@ def _service(work: Workshop, name: str) -> str | None:
     _, failed = build(work, [name], lambda _: None)
     if failed:
         return failed[name]
+    if not service.test:
+        return None
     log = work.root / ".tools" / "built" / f"{name}-test.log"
     log.unlink(missing_ok=True)
     try:
