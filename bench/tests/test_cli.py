@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -187,3 +188,9 @@ def test_a_path_in_a_hint_can_be_pasted(tmp_path: Path) -> None:
 
 def test_the_database_may_come_from_the_environment() -> None:
     assert "NSB_DATABASE_URL" in nsb("bench-all", "--help").stdout
+
+
+def test_the_version_is_that_of_the_changelogs_newest_release() -> None:
+    released = re.search(r"^## (\d\S*) ", (BENCH.parent / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE)
+    assert released
+    assert nsb("--version").stdout == f"nsb {released[1]}\n"

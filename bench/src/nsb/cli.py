@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
+import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
@@ -47,6 +48,21 @@ app = typer.Typer(
     epilog="First: ./justw doctor. Then: ./justw bench go --tier smoke. "
     "Exit codes: 0 done; 1 done, but something is missing or broken; 2 wrong usage; 3 refused, with the remedy; 130 interrupted.",
 )
+
+
+def _tell_version(asked: bool) -> None:
+    if asked:
+        pins = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text(encoding="utf-8"))
+        print(f"nsb {pins['project']['version']}")
+        raise typer.Exit
+
+
+@app.callback()
+def nsb(
+    version: Annotated[bool, typer.Option("--version", is_eager=True, callback=_tell_version, help="the version of this harness")] = False,
+) -> None:
+    """What all verbs have in common."""
+
 
 Tier = Annotated[str, typer.Option(help="smoke, standard, publish, article (bench/scenarios.toml)")]
 Contenders = Annotated[str, typer.Option(help="default, all, or ids with commas between")]

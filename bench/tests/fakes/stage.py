@@ -170,7 +170,7 @@ def build(folder: Path) -> None:
     work.build("fake", folder / "logs" / "build.log", print)
 
 
-def conformance(folder: Path) -> None:
+def conforming(folder: Path) -> None:
     """Rules under way in three threads: one waits for an answer, one for a start, one for nothing that could end."""
     fakes = Fakes(folder, {"a": ""})
 
@@ -226,7 +226,7 @@ def main(folder: Path, phase: str) -> None:
         if phase == "build":
             build(folder)
         elif phase == "conformance":
-            conformance(folder)
+            conforming(folder)
         else:
             measured(folder, phase)
 

@@ -109,9 +109,9 @@ def _measure(ground: Ground, scenario: CostRow, timing: Timing, own: Running, pa
         sleep_until(opens_s + timing.window_s)
         last = _edge(ground, both, generators, computing)
         memories = [each.process.gauge().footprint().pss_mib for each in both]  # while the connections are open
-        for each in generators:
-            generator.stop(each)
-        loads = [generator.finish(each, duration_s + generator.END_S) for each in generators]
+        for driving in generators:
+            generator.stop(driving)
+        loads = [generator.finish(driving, duration_s + generator.END_S) for driving in generators]
     finally:
         computing.rest()
         for process in generators:

@@ -105,9 +105,11 @@ def make(registry: Registry, asked: Asked) -> plans.Plan:
         placed = _profile(asked.profile)
     except ConfigurationError as error:
         mistakes.extend(error.mistakes)
-    twinned = None if asked.twin is None else [] if asked.twin == "none" else [name.strip() for name in asked.twin.split(",")]
     collect("--tier", asked.tier, registry.tiers, [])
     tier = registry.tiers.get(asked.tier)
+    rounds = asked.rounds or (tier.rounds if tier is not None else 1)
+    usual_twin: list[str] | None = None if rounds > 1 else []  # one round decides nothing, so nobody asks what its noise is
+    twinned = usual_twin if asked.twin is None else [] if asked.twin == "none" else [name.strip() for name in asked.twin.split(",")]
     cast: dict[str, list[str]] | None = None
     letters: list[str] = []
     usual = [s.id for s in registry.scenarios.values() if s.default and asked.tier in s.tiers]
