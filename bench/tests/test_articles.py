@@ -205,7 +205,7 @@ def test_an_amount_is_written_as_its_language_writes_it(unit: str, en: str, ko: 
 def test_a_bound_says_on_which_side_the_figure_lies(metric: Any, unit: str, sign: str) -> None:
     held: dict[str, Any] = {"status": "censored", "limit": "generator", "threads_peak": 20}
     (bound,) = repeated(RUN, [cell(n, "a", 90.0, **held) for n in (1, 2)], claims_with(figure(2.0, unit, metric)))["X"]
-    assert (bound.bound, bound.rounds, pages.sign_of(bound)) == (True, 2, sign)
+    assert (bound.bound, bound.rounds, pages.sign_of(bound)) == (sign != "", 2, sign)
     (exact,) = repeated(RUN, [cell(n, "a", 90.0, threads_peak=20) for n in (1, 2)], claims_with(figure(2.0, unit, metric)))["X"]
     assert (exact.bound, pages.sign_of(exact)) == (False, "")
 
@@ -259,7 +259,7 @@ def test_the_page_says_where_the_verdicts_are_that_its_run_was_not_asked_for(lan
     asked = judgement.claims[0]
     for verdict in ("SUPPORTED", "NOT_MEASURED"):
         reason = "no_scenario" if verdict == "NOT_MEASURED" else None
-        other = judgement.model_copy(update={"claims": [asked.model_copy(update={"verdict": verdict, "reason": reason})]})
+        other = judgement.model_copy(update={"claims": [asked.model_copy(update={"conclusion": verdict, "reason": reason})]})
         page = pages.page(language, claims.articles["X"], found, RUN, other, ["X"])
         assert ("README" in page) == (verdict == "NOT_MEASURED")
 
@@ -272,9 +272,9 @@ def test_the_page_says_whose_memory_was_read_with_garbage_in_it(language: Any) -
     scope = judgement.scope.model_copy(update={"versions": {"a": "Java 25.0.3", "b": "Go 1.26", "c": "Java 25.0.3"}})
 
     def page(verdict: str, *uncollected: str) -> str:
-        claim = judgement.claims[0].model_copy(
-            update={"parts": [Judged.model_validate({"rule": slope, "verdict": verdict, "reason": None})]}
-        )
+        reason = "no_scenario" if verdict == "NOT_MEASURED" else None
+        part = Judged.model_validate({"rule": slope, "verdict": verdict, "reason": reason})
+        claim = judgement.claims[0].model_copy(update={"parts": [part], "reason": reason})
         own = judgement.model_copy(update={"claims": [claim], "scope": scope})
         return pages.page(language, claims.articles["X"], found, RUN, own, ["X"], uncollected)
 

@@ -13,6 +13,7 @@ from nsb.analyse import claims as judge
 from nsb.analyse import table as tables
 from nsb.analyse.digest import Digest, digest
 from nsb.analyse.dominance import dominance
+from nsb.analyse.merged import across
 from nsb.registry.claims import Claims, Judgement, Said, Verdict
 from nsb.registry.load import load, load_digest
 from nsb.render import blog
@@ -43,12 +44,12 @@ def post(language: Language, found: Judgement, claims: Claims, rounds: int = 6, 
     run, cells, starts = standard.run(rounds), standard.cells(rounds), standard.starts(rounds)
     table, matrix = tables.make(run, cells, starts), dominance(run, cells, starts, None)
     short = digest(PLAN, table, run, cells, starts, matrix)
-    return blog.post(language, table, run, found, matrix, short, charts(), claims.articles, base, more.get("kind", "png")), short
+    return blog.post(language, table, run, across([("run", found)]), short, charts(), claims.articles, base, more.get("kind", "png")), short
 
 
 def all_decided(found: Judgement) -> Judgement:
     """As many words as there can be: every claim is refuted."""
-    return found.model_copy(update={"claims": [each.model_copy(update={"verdict": "REFUTED", "reason": None}) for each in found.claims]})
+    return found.model_copy(update={"claims": [each.model_copy(update={"conclusion": "REFUTED", "reason": None}) for each in found.claims]})
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -87,15 +88,18 @@ def test_it_has_three_images_at_the_address_that_is_asked_for(language: Language
 def test_each_verdict_has_its_words(language: Language, claims: Claims) -> None:
     found = judged(claims)
     said, _ = post(language, found, claims)
-    refuted, supported = {"en": ("We found otherwise", "It holds"), "ko": ("측정 결과는 달랐습니다", "사실이었습니다")}[language]
-    assert said.count(refuted) + said.count(supported) == said.count('**"')
+    words = {
+        "en": ("We found otherwise", "It holds", "The conclusion stays open"),
+        "ko": ("측정 결과는 달랐습니다", "사실이었습니다", "결론은 아직 내리지 못했습니다"),
+    }[language]
+    assert sum(said.count(each) for each in words) == said.count('**"')
     lists: dict[Verdict, str] = {"SUPPORTED": {"en": "Supported: ", "ko": "사실로 확인된 주장: "}[language]}
     listed = re.search(re.escape(lists["SUPPORTED"]) + r"([^.]*)\.", said)
     assert listed
-    verdicts = {claim.id: claim.verdict for claim in found.claims}
+    verdicts = {claim.id: claim.conclusion for claim in found.claims}
     assert {verdicts[name] for name in listed[1].split(", ")} == {"SUPPORTED"}
     for claim in found.claims:
-        if claim.verdict == "NOT_MEASURED":
+        if claim.conclusion == "NOT_MEASURED":
             assert not re.search(rf"^- {claim.id}:", said, re.MULTILINE)
 
 

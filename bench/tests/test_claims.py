@@ -13,7 +13,7 @@ from nsb.analyse import claims as engine
 from nsb.analyse import dominance, judge
 from nsb.records.judged import Cell, Latency, SecondFigure, Slope
 from nsb.records.sources import Code, Size
-from nsb.registry.claims import Claim, Claims, Judged, JudgedClaim, Judgement
+from nsb.registry.claims import Claim, Claims, Criterion, Dominance, Judged, JudgedClaim, Judgement
 from nsb.render import claims as verdicts
 
 SAID = {"en": "It is so.", "ko": "그렇습니다."}
@@ -96,7 +96,7 @@ def part(cells: Sequence[Cell], rule: dict[str, Any], **more: Any) -> Judged:
 
 
 def said(found: Judged | JudgedClaim) -> tuple[str, str | None]:
-    return found.verdict, found.reason
+    return found.conclusion if isinstance(found, JudgedClaim) else found.verdict, found.reason
 
 
 def planned(**more: Any) -> dict[str, Any]:
@@ -330,10 +330,23 @@ def test_the_arithmetic_of_a_source_is_done_again() -> None:
     assert said(part([], {**rule, "said": 6, "margin": 0.05})) == REFUTED
 
 
-def test_no_single_winner_is_what_the_matrix_says(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(dominance, "dominance", lambda run, cells, starts, code: (run, code))
-    monkeypatch.setattr(dominance, "verdict", lambda found: ("UNDECIDED", "too_few_rounds") if found == (RUN, CODE) else None)
-    assert said(part([], {"rule": "no_single_winner"}, code=CODE)) == ("UNDECIDED", "too_few_rounds")
+def test_no_single_winner_is_what_the_matrix_says_without_what_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    kinds = [("hello cpu", "hello"), ("block cpu", "block"), ("lines", None)]
+    criteria = [
+        Criterion(id=id_, scenario=scenario, metric="cpu", unit="", better="less", values={}, best=["a"], exact=scenario is None)
+        for id_, scenario in kinds
+    ]
+    matrix = Dominance(
+        contenders=["a", "b"], criteria=criteria, front=["a"],
+        better={"a": {"b": ["hello cpu"]}, "b": {"a": ["block cpu", "lines"]}}, compared={"a": {"b": []}, "b": {"a": []}},
+    )  # fmt: skip
+    monkeypatch.setattr(dominance, "dominance", lambda run, cells, starts, code: matrix)
+    found = part([], {"rule": "no_single_winner"}, code=CODE)
+    assert (said(found), found.beaten) == (SUPPORTED, {"a": ["block cpu", "lines"], "b": ["hello cpu"]})
+    fair = part([], {"rule": "no_single_winner", "without": ["block", "lines"]}, code=CODE)
+    assert (said(fair), fair.beaten) == (REFUTED, {"a": [], "b": ["hello cpu"]})
+    assert verdicts.figures(found, "en") == ["b is beaten only in hello cpu"]
+    assert verdicts.figures(fair, "en") == ["a is beaten in nothing"]
 
 
 def test_capacity_is_the_second_generators_where_k6_was_the_limit() -> None:
@@ -506,11 +519,11 @@ def test_holms_family_is_all_that_decides_each_counted_once() -> None:
     others = [{**ATMOST, "other": "c", "ratio": 1 + n / 1000} for n in range(4)]
     assert said(one(cells, narrow)) == SUPPORTED
     alone = judged(cells, claim(narrow), claim(narrow, id_="A2"), claim({**narrow, "scenario": "most"}, id_="A3")).claims
-    assert [(c.verdict, c.parts[0].comparisons[0].level) for c in alone] == [
+    assert [(c.conclusion, c.parts[0].comparisons[0].level) for c in alone] == [
         ("SUPPORTED", 0.95), ("SUPPORTED", 0.95), ("UNDECIDED", 0.95),
     ]  # fmt: skip
     aside = [{"said": SAID, "parts": others}]
-    assert judged(cells, claim(narrow, also=aside, instead=aside)).claims[0].verdict == "SUPPORTED"
+    assert judged(cells, claim(narrow, also=aside, instead=aside)).claims[0].conclusion == "SUPPORTED"
     family = judged(cells, claim(narrow), claim(*others, id_="B1")).claims
     assert family[0].parts[0].comparisons[0].level == pytest.approx(0.99)
     assert said(family[0]) == ("UNDECIDED", "straddles")
@@ -524,7 +537,7 @@ def test_asides_decide_nothing_and_another_reason_is_told_only_where_it_holds() 
     assert [aside.verdict for aside in found.instead] == ["SUPPORTED"]
     assert [aside.verdict for aside in found.also] == ["REFUTED", "SUPPORTED"]
     refuted = one(cells, ATMOST, instead=[true])
-    assert (refuted.verdict, len(refuted.instead)) == ("REFUTED", 1)
+    assert (refuted.conclusion, len(refuted.instead)) == ("REFUTED", 1)
 
 
 def test_the_scope_says_for_what_the_verdicts_hold() -> None:
@@ -560,7 +573,7 @@ def false_families(s: float, families: int) -> float:
         shared = [draw.gauss(0, 0.05) for _ in range(6)]
         means = {name: 50 * BORDER if name == "d" else 50.0 for name in NAMES}
         values = {name: [m * math.exp(x + draw.gauss(0, s / math.sqrt(2))) for x in shared] for name, m in means.items()}
-        verdicts = [c.verdict for c in judged(ran("cost", "cpu", values), *FAMILY, run=run).claims]
+        verdicts = [c.conclusion for c in judged(ran("cost", "cpu", values), *FAMILY, run=run).claims]
         wrong += any(v in ("SUPPORTED", "REFUTED") for v in verdicts[:4]) or verdicts[4] == "REFUTED"
     return wrong / families
 
@@ -620,3 +633,98 @@ def test_capacity_is_of_one_generator_and_a_late_one_has_no_tail() -> None:
     assert judge.series(made, "most", "a", "capacity") == dict.fromkeys(range(1, 7), 9000.0)
     late = cell("wait", "p99", "a", 1, 9.0, doubts=["V3 k6 was late by 14 ms (p99): read the tail as a bound"])
     assert (late.metric("p99"), cell("wait", "p99", "a", 1, 9.0).metric("p99")) == (None, 9.0)
+
+
+# --- the three outcomes -----------------------------------------------------------------------------------------------------
+
+NUMBER = {"of": "a ÷ b"}
+GIVEN = {"what": {"en": "a ÷ b", "ko": "가 ÷ 나"}, "value": 2.0, "unit": "×"}
+HELD = {**GIVEN, "ours": {"scenario": "most", "contender": "a", "metric": "throughput", "other": "b"}}
+
+
+def numbered(a: float, ratio: float, reported: Mapping[str, Any] = HELD, **number: Any) -> JudgedClaim:
+    """`a` answers so often where b answers 100 times a second; the conclusion asks for `ratio` in CPU, where a takes 2 × b."""
+    cells = [*ran("cost", "cpu", {"a": about(100), "b": about(50, 2)}), *ran("most", "throughput", {"a": about(a), "b": about(100, 2)})]
+    return one(cells, {**ATLEAST, "ratio": ratio}, number={**NUMBER, **number}, reported=[reported])
+
+
+@pytest.mark.parametrize(("a", "again"), [(205, "AGAIN"), (150, "NOT_AGAIN"), (260, "NOT_AGAIN"), (219, "UNDECIDED")])
+@pytest.mark.parametrize(("ratio", "conclusion"), [(1.5, "SUPPORTED"), (2.5, "REFUTED"), (2.0, "UNDECIDED")])
+def test_number_and_conclusion_are_independent(a: float, again: str, ratio: float, conclusion: str) -> None:
+    found = numbered(a, ratio)
+    assert found.number is not None
+    assert (found.number.came, found.conclusion) == (again, conclusion)
+    assert found.number.value == pytest.approx(a / 100, rel=0.01)
+    assert found.number.factor == pytest.approx(a / 200, rel=0.01)
+
+
+def test_a_number_that_the_articles_own_figures_contradict_does_not_come_out_again_whatever_ours_is() -> None:
+    found = numbered(200, 1.5, over=[300], under=[100]).number
+    assert found is not None
+    assert (found.came, found.reason, found.by_its_figures, found.factor) == ("NOT_AGAIN", None, 3.0, pytest.approx(1.0, rel=0.01))
+    agrees = numbered(200, 1.5, over=[205], under=[100]).number
+    assert agrees is not None
+    assert (agrees.came, agrees.by_its_figures) == ("AGAIN", 2.05)
+    alone = numbered(200, 1.5, GIVEN, over=[205], under=[100]).number  # nothing of ours is held against it
+    assert alone is not None
+    assert (alone.came, alone.value) == ("AGAIN", None)
+
+
+def test_a_number_needs_rounds_and_a_load_of_its_own() -> None:
+    cells = ran("most", "throughput", {"a": about(200)[:4], "b": about(100, 2)[:4]})
+    few = one(cells, ATLEAST, number=NUMBER, reported=[HELD]).number
+    assert few is not None
+    assert (few.came, few.reason, few.rounds) == ("UNDECIDED", "too_few_rounds", 4)
+    absent = one([], ATLEAST, number=NUMBER, reported=[HELD]).number
+    assert absent is not None
+    assert (absent.came, absent.reason) == ("NOT_MEASURED", "no_scenario")
+    assert one(cells, ATLEAST).number is None
+
+
+def test_a_bound_tells_of_a_number_on_one_side_only() -> None:
+    held: dict[str, Any] = {"status": "censored", "limit": "generator"}
+    rate = {"what": {"en": "a ÷ b", "ko": "가 ÷ 나"}, "value": 100.0, "unit": "requests/s"}
+    rate["ours"] = {"scenario": "most", "contender": "a", "metric": "throughput"}
+    for a, came, reason in ((60, "UNDECIDED", "generator_bound"), (100, "UNDECIDED", "generator_bound"), (150, "NOT_AGAIN", None)):
+        found = one(ran("most", "throughput", {"a": about(a)}, **held), ATLEAST, number=NUMBER, reported=[rate]).number
+        assert found is not None
+        assert (found.came, found.reason, found.bound) == (came, reason, "at_least")
+    none = one(ran("most", "throughput", {"a": about(90), "b": about(50)}, **held), ATLEAST, number=NUMBER, reported=[HELD]).number
+    assert none is not None
+    assert (none.came, none.reason, none.value) == ("UNDECIDED", "generator_bound", None)
+
+
+@pytest.mark.parametrize(
+    ("number", "mistake"),
+    [
+        ({"of": "b ÷ a"}, "number.of: no figure"),
+        ({"of": "a ÷ b"}, "number: nothing is held against it"),
+        ({"of": "a ÷ b", "over": [1]}, "number: over and under belong together"),
+    ],
+)
+def test_a_number_names_a_figure_and_what_is_held_against_it(number: dict[str, Any], mistake: str) -> None:
+    with pytest.raises(ValueError, match=mistake):
+        claim(ATLEAST, number=number, reported=[GIVEN])
+
+
+def test_a_tautology_is_never_supported() -> None:
+    cells = ran("cost", "cpu", {"a": about(100), "b": about(50, 2)})
+    why = {"why": SAID}
+    for ratio, conclusion in ((1.5, "TAUTOLOGY"), (2.5, "REFUTED"), (2.0, "UNDECIDED")):
+        found = one(cells, {**ATLEAST, "ratio": ratio}, question={"kind": "tautology", **why})
+        assert found.conclusion == conclusion
+        assert verdicts.question(found, "en") == "Tautology: It is so."
+    arithmetic = one(cells, ATLEAST, question={"kind": "arithmetic", **why})
+    assert (arithmetic.conclusion, verdicts.question(arithmetic, "ko")) == ("SUPPORTED", "계산으로 나오는 결과: 그렇습니다.")
+
+
+def test_what_nothing_measures_leaves_the_claim_open_and_says_what_it_needs() -> None:
+    cells = ran("cost", "cpu", {"a": about(100), "b": about(50, 2)})
+    open_ = {"rule": "not_measured", "needs": {"en": "a stethoscope", "ko": "청진기"}}
+    found = one(cells, ATLEAST, open_)
+    assert (said(found), verdicts.mixed(found, "en")) == (("NOT_MEASURED", "no_measure"), "of its 2 parts: 1 supported, 1 not measured")
+    assert verdicts.ours(found, "en").startswith("cost, CPU per request (claimed: ≥ 1.5): a ÷ b 2.0")
+    assert said(one(cells, ATMOST, open_)) == REFUTED
+    assert "- needs a stethoscope → **not measured: nothing here measures a part of it**" in verdicts.page(
+        judged(cells, claim(ATLEAST, open_))
+    )

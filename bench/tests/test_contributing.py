@@ -88,7 +88,7 @@ def test_the_examples_load_are_planned_and_judged(bench: Path, registry: Registr
 
     cost = {name: 50.0 * (1 - saved if name in contenders else 1) for name in names}
     (found,) = judged(run_of(made), cells_of(made, cost), [], None, new).claims
-    assert found.verdict == verdict, told(found)
+    assert found.conclusion == verdict, told(found)
     assert [aside.verdict for aside in found.also] == ["UNDECIDED"]  # all take the same memory, which is neither more nor less
 
 

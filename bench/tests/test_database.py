@@ -165,6 +165,7 @@ def test_connections_are_counted_per_contender(server: Server) -> None:
 
 
 def test_resetting_brings_back_the_seeds_and_the_next_id(server: Server) -> None:
+    server.reset_books()  # other tests of this worker may have added some
     url = server.user_url("go")
     with login(url) as cursor:
         cursor.execute("INSERT INTO books (name) SELECT name FROM books")

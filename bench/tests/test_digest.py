@@ -219,7 +219,7 @@ def claim(id_: str, verdict: Verdict, value: float, border: float) -> JudgedClai
     )  # fmt: skip
     part = Judged(rule=rule, verdict=verdict, reason=None, comparisons=[compared])
     return JudgedClaim(
-        id=id_, article=id_[0], said=Said(en=id_, ko=id_), verdict=verdict, reason=None, parts=[part], instead=[], also=[],
+        id=id_, article=id_[0], said=Said(en=id_, ko=id_), conclusion=verdict, reason=None, parts=[part], instead=[], also=[],
         rounds_needed=None, reported=[],
     )  # fmt: skip
 

@@ -33,6 +33,7 @@ from nsb.registry.claims import (
     Judged,
     JudgedAside,
     JudgedClaim,
+    JudgedNumber,
     Judgement,
     Ours,
     RatioRule,
@@ -132,10 +133,14 @@ def claim(id_: str, verdict: Any, reason: Any = None) -> JudgedClaim:
         )] if measured else [],
         rows=[ROW] if measured else [],
     )  # fmt: skip
+    theirs = Reported(what=said("slow"), value=10749.0, unit="requests/s")
+    number = JudgedNumber(
+        theirs=theirs, came="NOT_AGAIN", value=404.0, low=400.0, high=408.0, factor=0.038, factor_low=0.037, factor_high=0.038
+    )
     told = JudgedAside(said=said("Another reason"), verdict="SUPPORTED", parts=[part])
     return JudgedClaim(
-        id=id_, article=id_[0], said=said(f"Claim {id_} <i>"), verdict=verdict, reason=reason, parts=[part], instead=[told], also=[],
-        rounds_needed=12 if reason else None, reported=[Reported(what=said("slow"), value=10749.0, unit="requests/s")],
+        id=id_, article=id_[0], said=said(f"Claim {id_} <i>"), conclusion=verdict, number=number, reason=reason, parts=[part],
+        instead=[told], also=[], rounds_needed=12 if reason else None, reported=[theirs],
     )  # fmt: skip
 
 
@@ -273,7 +278,8 @@ def test_an_unknown_word_or_value_is_an_error() -> None:
 def test_every_word_of_the_data_has_a_message() -> None:
     rules = [rule.model_fields["rule"].annotation for rule in get_args(get_args(words_of_claims.Rule)[0])]
     data = {
-        "verdict": get_args(words_of_claims.Verdict), "verdict_means": get_args(words_of_claims.Verdict),
+        "verdict": get_args(words_of_claims.Conclusion), "verdict_means": get_args(words_of_claims.Conclusion),
+        "number": get_args(words_of_claims.Came),
         "reason": get_args(words_of_claims.Reason), "reason_means": get_args(words_of_claims.Reason), "limit": get_args(Limit),
         "status": (*get_args(Status), "missing", "not asked"), "role": get_args(Role),
         "metric": METRIC_UNITS, "unit": METRIC_UNITS.values(),

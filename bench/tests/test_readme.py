@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from nsb.analyse.merged import across
 from nsb.measure.integrity import Altered
-from nsb.registry.claims import Claims, Judgement, Verdict
+from nsb.registry.claims import Claims, Conclusion, Judgement, Said, Verdict
 from nsb.registry.load import load, load_digest
 from nsb.render import claims as verdicts
 from nsb.render import markdown
@@ -102,9 +103,9 @@ def test_markers_that_are_gone_are_an_error() -> None:
         markdown.with_block("no markers", "block")
 
 
-def with_verdicts(of: Judgement, **changes: Verdict) -> Judgement:
-    """The same with other verdicts for some claims, and none for the rest."""
-    changed = [claim.model_copy(update={"verdict": changes.get(claim.id, "NOT_MEASURED"), "reason": None}) for claim in of.claims]
+def with_verdicts(of: Judgement, **changes: Conclusion) -> Judgement:
+    """The same with other conclusions for some claims, and none for the rest."""
+    changed = [claim.model_copy(update={"conclusion": changes.get(claim.id, "NOT_MEASURED"), "reason": None}) for claim in of.claims]
     return of.model_copy(update={"claims": changed})
 
 
@@ -117,16 +118,38 @@ def test_of_several_runs_the_one_that_decides_a_claim_is_told_and_who_disagrees(
         ("results/two", with_verdicts(of, A1="REFUTED", A2="REFUTED", A3="UNDECIDED")),
         ("results/of-b", of.model_copy(update={"claims": [claim for claim in of.claims if claim.article == "B"]})),
     ]
-    found = {each.claim.id: each for each in verdicts.across(runs)}
-    assert [(found[id_].claim.verdict, found[id_].folder) for id_ in ("A1", "A2", "A3", "A4")] == [
-        ("REFUTED", "results/two"), ("SUPPORTED", "results/one"), ("UNDECIDED", "results/two"), ("NOT_MEASURED", "results/one"),
+    found = {each.claim.id: each for each in across(runs)}
+    assert [(found[id_].claim.conclusion, found[id_].folder) for id_ in ("A1", "A2", "A3", "A4")] == [
+        ("REFUTED", "results/two"), ("UNDECIDED", "results/one"), ("UNDECIDED", "results/two"), ("NOT_MEASURED", "results/one"),
     ]  # fmt: skip
-    against = {id_: [(folder, claim.verdict) for folder, claim in found[id_].against] for id_ in ("A1", "A2", "A3", "A4")}
-    assert against == {"A1": [("results/one", "UNDECIDED")], "A2": [("results/two", "REFUTED")], "A3": [], "A4": []}
+    against = {id_: [(folder, claim.conclusion) for folder, claim in found[id_].against] for id_ in ("A1", "A2", "A3", "A4")}
+    assert against == {
+        "A1": [("results/one", "UNDECIDED")],
+        "A2": [("results/one", "SUPPORTED"), ("results/two", "REFUTED")],
+        "A3": [],
+        "A4": [],
+    }
+    assert found["A2"].claim.reason == "runs_disagree"
     lines = verdicts.summary_across(list(found.values()), "en").splitlines()
     (second,) = [line for line in lines if line.startswith("| **A2**")]
-    assert "supported<br><sub>[one](results/one/claims.md)</sub><br><sub>refuted: [two](results/two/claims.md)</sub>" in second
-    assert "support 1 and refute 1; undecided: 1" in verdicts.counts_across(list(found.values()), "en")
+    both = "<sub>supported: [one](results/one/claims.md)</sub><br><sub>refuted: [two](results/two/claims.md)</sub>"
+    assert "| undecided: the runs disagree<br>" in second
+    assert both in second
+    assert "support 0 and refute 1; tautologies: 0, undecided: 2" in verdicts.counts_across(list(found.values()), "en")
+
+
+def test_a_run_that_is_explained_does_not_count(tmp_path: Path, claims: Claims) -> None:
+    copy = tmp_path / "run"
+    shutil.copytree(DECIDES, copy, ignore=shutil.ignore_patterns(*MADE))
+    of = outputs(copy, *read_run(copy), claims).judgement
+    why = Said(en="The fan had stopped.", ko="팬이 멈췄습니다.")
+    explained = [claim.model_copy(update={"explained": {"two": why}}) for claim in of.claims]
+    known = of.model_copy(update={"claims": explained})
+    runs = [("results/one", with_verdicts(known, A2="SUPPORTED")), ("results/two", with_verdicts(known, A2="REFUTED"))]
+    found = {each.claim.id: each for each in across(runs)}
+    assert (found["A2"].claim.conclusion, found["A2"].folder) == ("SUPPORTED", "results/one")
+    assert (found["A2"].against, found["A2"].set_aside) == ([], [("results/two", why)])
+    assert "does not count: [two](results/two/claims.md). The fan had stopped." in verdicts.summary_across([found["A2"]], "en")
 
 
 def test_a_part_that_the_run_does_not_decide_is_told_with_the_run_that_does(tmp_path: Path, claims: Claims) -> None:
@@ -134,22 +157,22 @@ def test_a_part_that_the_run_does_not_decide_is_told_with_the_run_that_does(tmp_
     shutil.copytree(REFERENCES[-1], copy, ignore=shutil.ignore_patterns(*MADE))
     of = outputs(copy, *read_run(copy), claims).judgement
 
-    def run(claim: str, verdict: Verdict, *parts: Verdict) -> Judgement:
+    def run(claim: str, conclusion: Conclusion, *parts: Verdict) -> Judgement:
         found = next(each for each in of.claims if each.id == claim)
         judged = [part.model_copy(update={"verdict": word}) for part, word in zip(found.parts, parts, strict=True)]
-        return of.model_copy(update={"claims": [found.model_copy(update={"verdict": verdict, "parts": judged})]})
+        return of.model_copy(update={"claims": [found.model_copy(update={"conclusion": conclusion, "parts": judged})]})
 
     runs = [
         ("results/one", run("E3", "REFUTED", "REFUTED", "NOT_MEASURED")),
         ("results/two", run("E3", "UNDECIDED", "UNDECIDED", "UNDECIDED")),
         ("results/three", run("E3", "UNDECIDED", "UNDECIDED", "SUPPORTED")),
     ]
-    (found,) = verdicts.across(runs)
+    (found,) = across(runs)
     assert found.parts == [(2, "results/three", "SUPPORTED")]
     table = verdicts.summary_across([found], "en")
     assert "of its 2 parts: 1 refuted, 1 not measured" in table
     assert "<sub>part 2 alone, supported: [three](results/three/claims.md)</sub>" in table
-    assert verdicts.across(runs[:2])[0].parts == []
+    assert across(runs[:2])[0].parts == []
 
 
 def test_a_committed_run_is_judged_from_its_records(tmp_path: Path, claims: Claims) -> None:
@@ -187,7 +210,7 @@ def test_figures_stand_under_what_they_are_of_and_what_is_claimed_of_them(tmp_pa
     assert "; sleep-max, throughput (claimed: ≥ 2): java-vt ÷ java-pt 3" in verdicts.ours(found["A2"], "en")
     assert verdicts.ours(found["A2"], "en").count("(claimed: ≥ 2)") == 1  # once for both comparisons
     assert "(주장: ≥ 1,024 KiB/요청): java-pt " in verdicts.ours(found["C4"], "ko")
-    assert verdicts.ours(found["A7"], "en").startswith("lines of code: java-webflux ÷ java-vt ")
+    assert verdicts.figures(found["A7"].also[0].parts[0], "en")[0].startswith("java-webflux ÷ java-vt ")
     assert verdicts.mixed(found["A2"], "en") == ""
-    assert verdicts.mixed(found["A7"], "en") == "of its 2 parts: 1 supported, 1 refuted"
-    assert verdicts.mixed(found["A7"], "ko") == "부분 2개 중 사실로 확인 1, 사실과 다름 1"
+    assert verdicts.mixed(found["A7"], "en") == "of its 2 parts: 1 supported, 1 not measured"
+    assert verdicts.mixed(found["A7"], "ko") == "부분 2개 중 사실로 확인 1, 측정하지 않음 1"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -10,8 +11,15 @@ from nsb.analyse import judge
 from nsb.analyse.stats import Estimate, estimate
 from nsb.analyse.table import latest
 from nsb.records.judged import Cell
-from nsb.registry.claims import Beside, Claims, Ours, Reported
-from nsb.registry.terms import Frozen, Limit
+from nsb.registry.claims import Beside, Came, Claim, Claims, JudgedNumber, Ours, Reason, Reported
+from nsb.registry.terms import LATENCIES, Frozen, Limit, Metric
+
+COUNTED: frozenset[Metric] = frozenset({"memory", "memory_peak", "threads"})
+"""No bounds, whoever was the limit."""
+TIMES: frozenset[Metric] = LATENCIES | {"max", "duration"}
+"""Of which a bound is an upper one."""
+NEAR = 0.10
+"""A figure comes out again where ours is the article's within this share, as every equality does (docs/claims.md, Three outcomes)."""
 
 
 class Figure(Frozen):
@@ -32,6 +40,23 @@ class Figure(Frozen):
     """What held it back in most of them."""
     doubts: int
     """How many of these rounds have a doubt."""
+    equality: tuple[float, float] | None = None
+    """90 % t interval of `value`, by which equality is shown."""
+    outside: Reason | None = None
+    """That a program beside the service was the limit of most of its rounds that gave a bound."""
+
+    @property
+    def near(self) -> bool:
+        """Whether ours is the article's figure within NEAR."""
+        if self.equality is None or self.bound or isinstance(self.theirs, Beside):
+            return False
+        low, high = (edge / self.theirs.value for edge in self.equality)
+        return low > 1 / (1 + NEAR) and high < 1 + NEAR
+
+    @property
+    def upper(self) -> bool:
+        """Whether a bound is an upper one: a time."""
+        return self.theirs.ours is not None and self.theirs.ours.metric in TIMES
 
     @property
     def ratio(self) -> Estimate | None:
@@ -40,6 +65,53 @@ class Figure(Frozen):
             return None
         low, high = (None if edge is None else edge / self.theirs.value for edge in (self.low, self.high))
         return Estimate(self.value / self.theirs.value, low, high, self.rounds)
+
+
+def came(figure: Figure, least: int) -> tuple[Came, Reason | None]:
+    """Whether the article's figure comes out again: the 90 % interval of ours ÷ theirs lies within NEAR of 1. Not, where the 95 % interval
+    lies wholly outside; of a bound only one side can be told.
+
+    No twin is asked: machine and versions are others than the article's anyway, and NEAR is wider than the noise of a twin.
+    """
+    ratio = figure.ratio
+    if ratio is None or ratio.low is None or ratio.high is None or figure.rounds < least:
+        return "UNDECIDED", figure.outside or "too_few_rounds"
+    above, below = ratio.low > 1 + NEAR, ratio.high < 1 / (1 + NEAR)
+    if figure.bound:
+        return ("NOT_AGAIN", None) if (below if figure.upper else above) else ("UNDECIDED", figure.outside or "not_sustained")
+    if above or below:
+        return "NOT_AGAIN", None
+    return ("AGAIN", None) if figure.near else ("UNDECIDED", "straddles")
+
+
+def number(claim: Claim, cells: Sequence[Cell]) -> JudgedNumber | None:
+    """The article's number of a claim beside ours, from last attempts; None where the article gives none."""
+    theirs, asked = claim.figure, claim.number
+    if theirs is None or asked is None:
+        return None
+    computed = math.prod(asked.over) / math.prod(asked.under) if asked.over else None
+    contradicted = computed is not None and abs(computed - theirs.value) > NEAR * theirs.value
+    ours = asked.ours or theirs.ours
+    figure = None if ours is None else _figure(claim.id, theirs.model_copy(update={"ours": ours}), ours, cells)
+    if ours is None or figure is None:
+        alone: Came = "NOT_AGAIN" if contradicted else "AGAIN" if ours is None else "NOT_MEASURED"
+        return JudgedNumber(theirs=theirs, came=alone, reason="no_scenario" if alone == "NOT_MEASURED" else None, by_its_figures=computed)
+    found, reason = came(figure, claim.least_rounds)
+    ratio = figure.ratio
+    return JudgedNumber(
+        theirs=theirs,
+        came="NOT_AGAIN" if contradicted else found,
+        reason=None if contradicted else reason,
+        value=figure.value,
+        low=figure.low,
+        high=figure.high,
+        factor=None if ratio is None else ratio.value,
+        factor_low=None if ratio is None else ratio.low,
+        factor_high=None if ratio is None else ratio.high,
+        bound=None if not figure.bound or figure.value is None else "at_most" if figure.upper else "at_least",
+        rounds=figure.rounds,
+        by_its_figures=computed,
+    )
 
 
 def repeated(run: Mapping[str, Any], cells: Sequence[Cell], claims: Claims) -> dict[str, list[Figure]]:
@@ -66,16 +138,20 @@ def _figure(claim: str, theirs: Reported | Beside, ours: Ours, cells: Sequence[C
     own = _of(cells, ours, ours.contender)
     if not own or all(cell.status == "unsupported" for cell in own):
         return None
+    others = [] if ours.other is None else _of(cells, ours, ours.other)
+    bounded = [cell for cell in (*own, *others) if cell.status == "censored"]
+    if ours.metric in COUNTED:
+        own, others = _as_valid(own), _as_valid(others)
     series = _series(own, ours, ours.contender)
     bound = not series and ours.other is None
     if bound:
-        bounds = [cell.model_copy(update={"status": "valid"}) for cell in own if cell.status == "censored"]
-        series = _series(bounds, ours, ours.contender)
+        series = _series(_as_valid(own), ours, ours.contender)
     if ours.other is not None:
-        beside = _series(_of(cells, ours, ours.other), ours, ours.other)
+        beside = _series(others, ours, ours.other)
         series = {round_: value / beside[round_] for round_, value in series.items() if round_ in beside}
     scale = ours.scale(theirs.unit) or 1.0
-    known = estimate([value * scale for value in series.values()]) if len(series) > 1 else None
+    values = [value * scale for value in series.values()]
+    known, ninety = (estimate(values, level) if len(values) > 1 else None for level in (0.95, 0.90))
     used = [cell for cell in own if cell.round in series]
     limits = Counter(cell.limit for cell in used if cell.limit is not None)
     return Figure(
@@ -88,7 +164,22 @@ def _figure(claim: str, theirs: Reported | Beside, ours: Ours, cells: Sequence[C
         rounds=len(series),
         limit=limits.most_common(1)[0][0] if limits and ours.other is None else None,
         doubts=sum(bool(cell.doubts) for cell in used),
+        equality=None if ninety is None or ninety.low is None or ninety.high is None else (ninety.low, ninety.high),
+        outside=_outside(bounded),
     )
+
+
+def _as_valid(cells: Sequence[Cell]) -> list[Cell]:
+    """With what bounds came to."""
+    return [cell.model_copy(update={"status": "valid"}) if cell.status == "censored" else cell for cell in cells]
+
+
+def _outside(bounded: Sequence[Cell]) -> Reason | None:
+    limits = Counter(cell.limit for cell in bounded)
+    if not limits:
+        return None
+    limit = limits.most_common(1)[0][0]
+    return "database_bound" if limit == "database" else "generator_bound" if limit in ("generator", "upstream") else None
 
 
 def _of(cells: Sequence[Cell], ours: Ours, contender: str) -> list[Cell]:

@@ -15,7 +15,7 @@ from functools import cached_property
 from itertools import combinations
 from typing import Any, Literal, NamedTuple
 
-from nsb.analyse import dominance, judge
+from nsb.analyse import articles, dominance, judge
 from nsb.analyse.judge import Unit
 from nsb.analyse.stats import contrast, estimate
 from nsb.analyse.table import latest
@@ -30,6 +30,8 @@ from nsb.registry.claims import (
     Claims,
     CodeRule,
     Comparison,
+    Conclusion,
+    Dominance,
     FigureRule,
     Judged,
     JudgedAside,
@@ -46,6 +48,7 @@ from nsb.registry.claims import (
     SameCodeRule,
     Scope,
     SlopeRule,
+    UnmeasuredRule,
     Verdict,
     contenders_of,
 )
@@ -124,7 +127,7 @@ class _Evidence:
     def _index(self) -> dict[tuple[str, str], list[Cell]]:
         """Scenario and contender → last attempts."""
         found: dict[tuple[str, str], list[Cell]] = {}
-        for cell in latest(self.cells):
+        for cell in self.final:
             found.setdefault((cell.scenario, cell.contender), []).append(cell)
         return found
 
@@ -171,8 +174,13 @@ class _Evidence:
         return [name for name in dict.fromkeys(contenders) if not self.missing(scenario, [name])]
 
     @cached_property
-    def no_single_winner(self) -> _Found:
-        return _Found(*dominance.verdict(dominance.dominance(self.run, self.cells, self.starts, self.code)))
+    def dominance(self) -> Dominance:
+        return dominance.dominance(self.run, self.cells, self.starts, self.code)
+
+    @cached_property
+    def final(self) -> list[Cell]:
+        """Last attempts."""
+        return latest(self.cells)
 
 
 # --- what the rules ask of it --------------------------------------------------------------------------------------------
@@ -301,6 +309,7 @@ def _paired(evidence: _Evidence, ask: _Ask) -> tuple[judge.Paired, judge.Side | 
 def _claim(evidence: _Evidence, claim: Claim, answers: Mapping[_Ask, judge.Verdict]) -> JudgedClaim:
     parts = [_part(evidence, part, claim.least_rounds, claim.profile, True, answers) for part in claim.parts]
     verdict, reason = _together([_Found(part.verdict, part.reason) for part in parts])
+    conclusion: Conclusion = "TAUTOLOGY" if verdict == "SUPPORTED" and claim.question and claim.question.kind == "tautology" else verdict
 
     def told(asides: Sequence[Aside]) -> list[JudgedAside]:
         return [_aside(evidence, aside, claim.least_rounds, answers) for aside in asides]
@@ -309,13 +318,17 @@ def _claim(evidence: _Evidence, claim: Claim, answers: Mapping[_Ask, judge.Verdi
         id=claim.id,
         article=claim.article,
         said=claim.said,
-        verdict=verdict,
+        question=claim.question,
+        condition=claim.condition,
+        number=articles.number(claim, evidence.final),
+        conclusion=conclusion,
         reason=reason,
         rounds_needed=_rounds_needed(parts) if verdict == "UNDECIDED" else None,
         parts=parts,
         instead=[aside for aside in told(claim.instead) if aside.verdict == "SUPPORTED"],
         also=told(claim.also),
         reported=claim.reported,
+        explained=claim.explained,
     )
 
 
@@ -348,11 +361,14 @@ def _part(
             return _arithmetic(rule)
         case CodeRule() | SameCodeRule():
             return _code(evidence.code, rule)
+        case UnmeasuredRule():
+            return Judged(rule=rule, verdict="NOT_MEASURED", reason="no_measure")
         case _ if profile is not None and not evidence.fits(profile):
             return _elsewhere(evidence, rule, profile)
         case NoWinnerRule():
-            verdict, reason = evidence.no_single_winner
-            return Judged(rule=rule, verdict=verdict, reason=reason)
+            found = dominance.without(evidence.dominance, rule.without)
+            verdict, reason = dominance.verdict(found)
+            return Judged(rule=rule, verdict=verdict, reason=reason, beaten=dominance.beaten(found))
         case _:
             return _measured(evidence, rule, least, primary, answers)
 

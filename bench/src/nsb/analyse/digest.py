@@ -328,16 +328,24 @@ def _facts(row: str, of: Iterable[Place], run: Mapping[str, Any]) -> dict[str, i
 
 
 def surprises(claims: Sequence[JudgedClaim]) -> list[JudgedClaim]:
-    """Claims that were decided, the refuted ones first, those first whose ratio lies furthest from the claimed one; one of each article."""
+    """Claims that were decided, first those whose conclusion or number is contradicted, of them those first whose figures lie furthest from
+    the claimed ones; one of each article."""
     told: dict[str, JudgedClaim] = {}
-    for claim in sorted(claims, key=lambda claim: (claim.verdict == "REFUTED", distance(claim)), reverse=True):
-        if claim.verdict in ("REFUTED", "SUPPORTED") and distance(claim) > 0:
+    for claim in sorted(claims, key=lambda claim: (contradicted(claim), distance(claim)), reverse=True):
+        if (contradicted(claim) or claim.conclusion == "SUPPORTED") and distance(claim) > 0:
             told.setdefault(claim.article, claim)
     return list(told.values())[:MOST_SURPRISES]
 
 
+def contradicted(claim: JudgedClaim) -> bool:
+    """Whether its conclusion is refuted, or its number does not come out again."""
+    return claim.conclusion == "REFUTED" or (claim.number is not None and claim.number.came == "NOT_AGAIN")
+
+
 def distance(claim: JudgedClaim) -> float:
     """How far the figures that decided it lie from the claimed ones, as the greatest |ln|; 0 where none has a ratio to it: a difference."""
-    compared = [each for part in claim.parts if part.verdict == claim.verdict for each in part.comparisons]
+    compared = [each for part in claim.parts if part.verdict == claim.conclusion for each in part.comparisons]
     apart = [each.value / each.border for each in compared if each.value and each.border and (each.unit == "ratio" or each.other is None)]
+    if claim.number is not None and claim.number.came == "NOT_AGAIN":
+        apart += [claim.number.factor or 0.0, (claim.number.by_its_figures or 0.0) / claim.number.theirs.value]
     return max((abs(math.log(each)) for each in apart if each > 0), default=0.0)

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Any, Literal, NamedTuple
@@ -102,13 +102,30 @@ def verdict(found: Dominance) -> tuple[Verdict, Reason | None]:
     unknown = [criterion.reason for criterion in measured if criterion.reason is not None]
     if len(unknown) == len(measured):
         return "UNDECIDED", _most(unknown)
-    beaten = {b for others in found.better.values() for b, criteria in others.items() if criteria}
-    if beaten == set(found.contenders):
+    lost = beaten(found)
+    if all(lost.values()):
         return "SUPPORTED", None
     for name, others in found.better.items():
-        if name not in beaten and all(others.values()) and all(name in criterion.best for criterion in found.criteria):
+        if not lost[name] and all(others.values()) and all(name in criterion.best for criterion in found.criteria):
             return "REFUTED", None
     return "UNDECIDED", _most(unknown) if unknown else "straddles"
+
+
+def without(found: Dominance, left_out: Collection[str]) -> Dominance:
+    """Without the criteria of these scenarios, resources and counts; the front stays that of all."""
+    kept = [criterion for criterion in found.criteria if criterion.id not in left_out and criterion.scenario not in left_out]
+    ids = {criterion.id for criterion in kept}
+
+    def only(relation: Mapping[str, Mapping[str, Sequence[str]]]) -> dict[str, dict[str, list[str]]]:
+        return {a: {b: [each for each in criteria if each in ids] for b, criteria in others.items()} for a, others in relation.items()}
+
+    return found.model_copy(update={"criteria": kept, "better": only(found.better), "compared": only(found.compared)})
+
+
+def beaten(found: Dominance) -> dict[str, list[str]]:
+    """Contender → the criteria in which another one is better."""
+    lost = {name: {each for others in found.better.values() for each in others.get(name, [])} for name in found.contenders}
+    return {name: [criterion.id for criterion in found.criteria if criterion.id in ids] for name, ids in lost.items()}
 
 
 # --- what a run has ----------------------------------------------------------------------------------------------------

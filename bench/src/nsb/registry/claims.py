@@ -8,16 +8,20 @@ from pydantic import Field, model_validator
 
 from nsb.registry.terms import METRIC_UNITS, Frozen, Limit, Metric, Profile
 
-SCHEMA = 1
+SCHEMA = 2
 """The version of claims.json."""
 
 Verdict = Literal["SUPPORTED", "REFUTED", "UNDECIDED", "NOT_MEASURED"]
+Conclusion = Literal["SUPPORTED", "REFUTED", "UNDECIDED", "NOT_MEASURED", "TAUTOLOGY"]
+"""What becomes of a claim: the verdict of its parts. A tautology is never SUPPORTED: what would support it shows nothing."""
+Came = Literal["AGAIN", "NOT_AGAIN", "UNDECIDED", "NOT_MEASURED"]
+"""Whether an article's number comes out again."""
 Reason = Literal[
     "too_few_rounds", "no_twin", "twin_failed", "straddles", "unsteady",
     "generator_bound", "database_bound", "load_bound", "not_sustained", "noisy_machine", "invalid",
-    "needs_1cpu", "needs_ncpu", "no_contender", "no_scenario", "no_figure", "no_code",
+    "needs_1cpu", "needs_ncpu", "no_contender", "no_scenario", "no_figure", "no_code", "no_measure", "runs_disagree",
 ]  # fmt: skip
-"""Why a part is UNDECIDED or, the last six, NOT_MEASURED."""
+"""Why a part is UNDECIDED or NOT_MEASURED (needs_… and no_…). The last one is of several runs."""
 
 _NAME = r"^[a-z0-9]+(-[a-z0-9]+)*$"
 Name = Annotated[str, Field(pattern=_NAME)]
@@ -208,10 +212,29 @@ class NoWinnerRule(Frozen):
     """
 
     rule: Literal["no_single_winner"]
+    without: list[Name] = []
+    """Scenarios and counts that are no criteria here: where a handler blocks on purpose, say."""
+
+
+class UnmeasuredRule(Frozen):
+    """What the claim says as well and no run measures: it leaves the claim NOT_MEASURED, and says what a measurement would need."""
+
+    rule: Literal["not_measured"]
+    needs: Said
 
 
 Rule = Annotated[
-    RatioRule | MarginRule | FigureRule | CapRule | LimitRule | SlopeRule | CodeRule | SameCodeRule | ArithmeticRule | NoWinnerRule,
+    RatioRule
+    | MarginRule
+    | FigureRule
+    | CapRule
+    | LimitRule
+    | SlopeRule
+    | CodeRule
+    | SameCodeRule
+    | ArithmeticRule
+    | NoWinnerRule
+    | UnmeasuredRule,
     Field(discriminator="rule"),
 ]
 
@@ -235,13 +258,41 @@ class Aside(Frozen):
     """As of a claim, whose own says nothing of its asides: they may ask what every run can tell."""
 
 
+class Number(Frozen):
+    """The article's number: the one of its figures that stands for the claim, and what is held against it."""
+
+    of: str
+    """Its English words among the figures that are reported."""
+    ours: Ours | None = None
+    """Of a scenario that asks for the same, where the article's own load is not repeated or says nothing of it."""
+    over: list[float] = []
+    under: list[Annotated[float, Field(gt=0)]] = []
+    """What the article's own figures come to: product ÷ product. A number that they contradict does not come out again."""
+
+
+class Question(Frozen):
+    """That the claim follows without a measurement, and from what.
+
+    Arithmetic: from a law of queues, so a run tests only whether the servers keep to it. Tautology: from how the servers are built.
+    """
+
+    kind: Literal["arithmetic", "tautology"]
+    why: Said
+
+
 class Claim(Frozen):
-    """One claim of an article. All `parts` together decide it."""
+    """One claim of an article: its conclusion, which all `parts` together decide, and its number, which is judged apart."""
 
     id: str = Field(pattern=r"^[A-Z]\d+$")
     article: str = Field(pattern=r"^[A-Z]$")
     said: Said
     parts: Annotated[list[Rule], Field(min_length=1)]
+    condition: Said | None = None
+    """For what the conclusion is decided: all else stays open."""
+    question: Question | None = None
+    """None: only a measurement can tell."""
+    number: Number | None = None
+    """None: the article gives none."""
     instead: list[Aside] = []
     """Other reasons than the article's: each is told only where its own parts are SUPPORTED by the run."""
     also: list[Aside] = []
@@ -249,6 +300,8 @@ class Claim(Frozen):
     reported: list[Reported] = []
     beside: list[Beside] = []
     least_rounds: int = Field(default=5, ge=5)
+    explained: dict[str, Said] = {}
+    """A committed run → why its verdict does not count here, though it differs from that of another run."""
     profile: Profile | None = None
     """In whose runs alone its parts can be measured; code and arithmetic are the same in all of them."""
 
@@ -256,7 +309,23 @@ class Claim(Frozen):
     def _belongs(self) -> Claim:
         if not self.id.startswith(self.article):
             raise ValueError(f"id must begin with the article's letter {self.article}")
+        if self.number is not None:
+            named = [each for each in self.reported if each.what.en == self.number.of]
+            if len(named) != 1:
+                raise ValueError(f"number.of: no figure, or more than one, is reported as {self.number.of!r}")
+            ours = self.number.ours or named[0].ours
+            if self.number.ours is not None:
+                self.number.ours.told_in(named[0].unit)
+            if ours is None and not self.number.over:
+                raise ValueError("number: nothing is held against it")
+            if bool(self.number.over) != bool(self.number.under):
+                raise ValueError("number: over and under belong together")
         return self
+
+    @property
+    def figure(self) -> Reported | None:
+        """The article's number."""
+        return next((each for each in self.reported if self.number is not None and each.what.en == self.number.of), None)
 
     @property
     def rules(self) -> list[tuple[Rule, Profile | None]]:
@@ -336,6 +405,8 @@ class Judged(Frozen):
     """Contenders, scenarios, files or the profile that it would need."""
     comparisons: list[Comparison] = []
     rows: list[Row] = []
+    beaten: dict[str, list[str]] = {}
+    """Of no_single_winner: contender → the criteria in which another one is better."""
     computed: float | None = None
     """What an arithmetic comes to, or a ratio of counts of code, or the cap (requests/s)."""
 
@@ -346,11 +417,36 @@ class JudgedAside(Frozen):
     parts: list[Judged]
 
 
+class JudgedNumber(Frozen):
+    """The article's number beside ours."""
+
+    theirs: Reported
+    came: Came
+    reason: Reason | None = None
+    value: float | None = None
+    """Ours, in the article's unit, with its 95 % t interval; None where fewer than two rounds tell it."""
+    low: float | None = None
+    high: float | None = None
+    factor: float | None = None
+    """Ours ÷ theirs, with the same interval."""
+    factor_low: float | None = None
+    factor_high: float | None = None
+    bound: Literal["at_least", "at_most"] | None = None
+    """Where another program was the limit in every round: what value and factor are of the true ones."""
+    rounds: int = 0
+    by_its_figures: float | None = None
+    """What the article's own figures come to."""
+
+
 class JudgedClaim(Frozen):
     id: str
     article: str
     said: Said
-    verdict: Verdict
+    question: Question | None = None
+    condition: Said | None = None
+    number: JudgedNumber | None = None
+    """None: the article gives none."""
+    conclusion: Conclusion
     reason: Reason | None
     """Of the first part that decides it."""
     rounds_needed: int | None
@@ -359,6 +455,7 @@ class JudgedClaim(Frozen):
     """Only those that the run supports."""
     also: list[JudgedAside]
     reported: list[Reported]
+    explained: dict[str, Said] = {}
 
 
 class Scope(Frozen):

@@ -15,7 +15,7 @@ from pydantic_core import ErrorDetails
 
 from nsb.errors import Failure
 from nsb.records.manifest import DECLARED
-from nsb.registry.claims import Article, CapRule, Claim, Claims, Name, Ours, Rule, SlopeRule, contenders_of
+from nsb.registry.claims import Article, CapRule, Claim, Claims, Name, NoWinnerRule, Ours, Rule, SlopeRule, contenders_of
 from nsb.registry.contenders import Contender, twin_id
 from nsb.registry.digest import READY, DigestPlan
 from nsb.registry.scenario import Scenario
@@ -217,6 +217,10 @@ def _references(registry: Registry, root: Path) -> list[str]:
 # --- claims ---------------------------------------------------------------------------------------------------------
 
 
+COUNTS = ("lines", "complexity")
+"""Of the code, which rank contenders beside the figures of scenarios."""
+
+
 class _Awaited(Frozen):
     """What claims name and the registry does not have yet."""
 
@@ -285,6 +289,13 @@ def _claim_mistakes(claim: Claim, articles: object, awaited: _Awaited, registry:
     for number, each in enumerate(claim.reported):
         if each.ours is not None:
             yield from (f"{where}.reported.{number}.ours: {mistake}" for mistake in _not_there(each.ours, registry))
+    if claim.number is not None and claim.number.ours is not None:
+        ours = claim.number.ours
+        if ours.scenario not in registry.scenarios:
+            yield f"{where}.number.ours: no scenario is named {ours.scenario}"
+        yield from (
+            f"{where}.number.ours: no contender is named {name}" for name in (ours.contender, ours.other) if name and name not in proper
+        )
     for number, own in enumerate(claim.beside):
         yield from (f"{where}.beside.{number}.ours: {mistake}" for mistake in _not_there(own.ours, registry))
     for key, rule in _rules(claim):
@@ -294,6 +305,9 @@ def _claim_mistakes(claim: Claim, articles: object, awaited: _Awaited, registry:
             f"{where}.{key}: no contender is named {name}" for name in names if name not in proper and name not in awaited.contenders
         )
         yield from (f"{where}.{key}: {name} is named twice" for name in sorted(set(names)) if names.count(name) > 1)
+        if isinstance(rule, NoWinnerRule):
+            known = {*registry.scenarios, *COUNTS}
+            yield from (f"{where}.{key}.without: {name} is no criterion" for name in rule.without if name not in known)
         if scenario in registry.scenarios:
             found = (*_misfits(rule, registry.scenarios[scenario]), *_too_short(rule, registry.scenarios[scenario], registry))
             yield from (f"{where}.{key}: {mistake}" for mistake in found)

@@ -9,7 +9,6 @@ from typing import Any
 from nsb.analyse.articles import Figure
 from nsb.analyse.judge import LEAST_ROUNDS
 from nsb.registry.claims import Article, Beside, Judgement, MeasuredRule, SlopeRule, contenders_of
-from nsb.registry.terms import LATENCIES
 from nsb.render import blog, claims, messages, words
 from nsb.render.messages import Language, text
 
@@ -59,7 +58,7 @@ def page(
         verdicts=claims.summary(own, language),
         counts=claims.counts(own, language),
         lower=_lower(own, uncollected),
-        elsewhere=any(claim.verdict in ("NOT_MEASURED", "UNDECIDED") for claim in own.claims),
+        elsewhere=any(claim.conclusion in ("NOT_MEASURED", "UNDECIDED") for claim in own.claims),
         again=blog.again(dict(run)),
         others=[letter for letter in letters if letter != article.id],
     )
@@ -98,10 +97,8 @@ def _row(figure: Figure, run: Mapping[str, Any], language: Language) -> list[str
 
 def sign_of(figure: Figure) -> str:
     """`≥` or `≤` where something outside the service was the limit in every round: without it the service would have answered more, in less
-    time, and used more for it. Memory and threads were counted, whoever was the limit."""
-    if not figure.bound or figure.theirs.ours is None or figure.theirs.ours.metric in ("memory", "memory_peak", "threads"):
-        return ""
-    return "≤" if figure.theirs.ours.metric in (*LATENCIES, "max", "duration") else "≥"
+    time."""
+    return "" if not figure.bound else "≤" if figure.upper else "≥"
 
 
 def theirs_of(figure: Figure, language: Language) -> str:

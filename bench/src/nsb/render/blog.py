@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from nsb.analyse import dominance as ranking
 from nsb.analyse.digest import Digest, surprises
 from nsb.analyse.judge import LEAST_ROUNDS
+from nsb.analyse.merged import Across
 from nsb.analyse.table import Table
-from nsb.registry.claims import Article, Dominance, JudgedClaim, Judgement
+from nsb.registry.claims import Article, Conclusion, JudgedClaim
 from nsb.render import claims as verdicts
 from nsb.render import digest as words
 from nsb.render import messages, picture
@@ -39,8 +39,7 @@ def post(
     language: Language,
     table: Table,
     run: Mapping[str, Any],
-    judgement: Judgement,
-    dominance: Dominance,
+    found: Sequence[Across],
     digest: Digest,
     charts: Sequence[Chart],
     articles: Mapping[str, Article],
@@ -48,27 +47,27 @@ def post(
     kind: str,
 ) -> str:
     """The whole post in one language. Its images are `base`charts/ID.LANGUAGE.`kind`."""
-    verdict, reason = ranking.verdict(dominance)
-    told = surprises(judgement.claims)
-    decided = {word: [claim for claim in judgement.claims if claim.verdict == word] for word in ("SUPPORTED", "REFUTED", "UNDECIDED")}
+    claims = [each.claim for each in found]
+    told = surprises(claims)
+    words_of: tuple[Conclusion, ...] = ("SUPPORTED", "REFUTED", "TAUTOLOGY", "UNDECIDED")
+    of = {word: [claim for claim in claims if claim.conclusion == word] for word in words_of}
     return environment(language).get_template(f"blog.{language}.md.j2").render(
         table=table,
         run=run,
-        judgement=judgement,
+        claims=claims,
         findings=[words.sentence(each, language) for each in digest.findings],
         grid=words.table(digest, language),
         notes=words.notes(digest, language),
         rehearsal=table.rounds < LEAST_ROUNDS,
         least_rounds=LEAST_ROUNDS,
-        winner=verdict,
-        winner_reason=reason,
         surprises=told,
         articles=articles,
-        refuted=[claim for claim in decided["REFUTED"] if claim not in told],
-        supported=[claim.id for claim in decided["SUPPORTED"] if claim not in told],
-        undecided=[claim.id for claim in decided["UNDECIDED"]],
-        open=_open(decided["UNDECIDED"]),
-        counts=verdicts.counts(judgement, language),
+        refuted=[claim for claim in of["REFUTED"] if claim not in told],
+        supported=[claim.id for claim in of["SUPPORTED"] if claim not in told],
+        undecided=[claim.id for claim in of["UNDECIDED"]],
+        tautologies=[claim.id for claim in of["TAUTOLOGY"]],
+        open=_open(of["UNDECIDED"]),
+        counts=verdicts.counts_across(found, language),
         pictured=picture.rows(digest) != [],
         alt=picture.alt(digest, language),
         charts=_charts(digest, charts),
@@ -86,11 +85,10 @@ def environment(language: Language) -> Environment:
     made.globals.update(
         t=lambda key, **values: messages.text(key, language, **values),
         said=lambda sentence: messages.own(sentence, language),
-        instead=verdicts.instead,
         verdict=lambda found: verdicts.verdict(found, language),
         figures=lambda part: verdicts.figures(part, language),
         ours=lambda claim: verdicts.ours(claim, language, 2),
-        reported_of=lambda claim: verdicts.reported(claim.reported, language, 2),
+        number_of=lambda claim: verdicts.number_line(claim, language),
         asked=lambda part: messages.asked_of(part, language),
         reported=lambda claim: verdicts.reported(claim.reported, language, len(claim.reported)),
         plain=lambda sentence: messages.own(sentence, language).replace("[", "(").replace("]", ")").replace("\n", " "),

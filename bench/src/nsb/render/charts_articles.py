@@ -8,7 +8,7 @@ from typing import Any, Literal
 import altair as alt
 from rich.cells import cell_len
 
-from nsb.analyse.articles import Figure
+from nsb.analyse.articles import NEAR, Figure
 from nsb.registry.claims import Reported, Said
 from nsb.render import messages
 from nsb.render.articles import measured_as, sign_of, theirs_of, told
@@ -39,8 +39,6 @@ ROOM = 0.36
 CELL_PX, MOST_PX = 5, 640
 """Width of a character, and the width at which the longest names and values fit (px)."""
 BOUNDS: dict[str, Literal["lower", "upper"]] = {"≥": "lower", "≤": "upper"}
-NEAR = 0.10
-"""A figure is reproduced if its whole interval lies this near to the article's."""
 
 
 def beside_article(of: Source, article: str, figures: Sequence[Figure]) -> Chart | None:
@@ -128,7 +126,7 @@ def _row(figure: Figure) -> list[Said | str]:
 
 def _alt(article: str, known: Sequence[Figure], repeated: int) -> Said:
     """How many figures are reproduced, and which lies furthest from the article's."""
-    near = [figure for figure in known if _is_near(figure)]
+    near = [figure for figure in known if figure.near]
     furthest = max(known, key=_distance)
     assert furthest.ratio is not None
     low, high = signed(furthest.ratio.low), signed(furthest.ratio.high)
@@ -136,13 +134,6 @@ def _alt(article: str, known: Sequence[Figure], repeated: int) -> Said:
         "alt.article", id=article, near=len(near), known=len(known), all=repeated, margin=f"{NEAR:.0%}", name=_label(furthest),
         times=f"{sign_of(furthest)}{number(furthest.ratio.value)}", low=low, high=high,
     )  # fmt: skip
-
-
-def _is_near(figure: Figure) -> bool:
-    ratio = figure.ratio
-    if ratio is None or ratio.low is None or ratio.high is None or figure.bound:
-        return False
-    return ratio.low >= 1 - NEAR and ratio.high <= 1 + NEAR
 
 
 def _distance(figure: Figure) -> float:

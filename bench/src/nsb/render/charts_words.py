@@ -186,9 +186,9 @@ CHARTS: dict[str, tuple[str, str]] = {
     "head.measured_as": ("measured as", "측정 방법"),
     # --- alternatives in words -----------------------------------------------------------------------------------------------------
     "alt.article": (
-        "Of article {id}'s figures this run repeats {all}, with a value for {known}; within {margin} of the article's with the whole "
+        "Of article {id}'s figures this run repeats {all}, with a value for {known}; within {margin} of the article's with the whole 90 % "
         "interval: {near}. Furthest from it: {name}, {times} times the article's ({low}–{high}).",
-        "글 {id}의 수치 가운데 이번에 다시 잰 것은 {all}개이고 값이 나온 것은 {known}개입니다. 그중 {near}개는 구간 전체가 "
+        "글 {id}의 수치 가운데 이번에 다시 잰 것은 {all}개이고 값이 나온 것은 {known}개입니다. 그중 {near}개는 90% 구간 전체가 "
         "글의 수치와 {margin} 안에서 일치합니다. 가장 많이 벗어난 것은 {name}, 글의 {times}배({low}~{high})입니다.",
     ),
     "alt.extremes": (

@@ -4,27 +4,27 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from rich import box
 from rich.table import Table as Grid
 from rich.text import Text
 
+from nsb.analyse.merged import Across
 from nsb.registry.claims import (
-    ArithmeticRule,
     CapRule,
     Claims,
     CodeRule,
     Comparison,
+    Conclusion,
     FigureRule,
     Judged,
     JudgedAside,
     JudgedClaim,
+    JudgedNumber,
     Judgement,
     LimitRule,
     Reported,
     Row,
-    Verdict,
 )
 from nsb.registry.terms import LATENCIES
 from nsb.render import messages
@@ -33,16 +33,63 @@ from nsb.render.words import bound_sign, number, plain, signed
 
 BAR = "\\|"
 """A bar within a cell of a Markdown table."""
-_COLOURS: dict[Verdict, str] = {"SUPPORTED": "green", "REFUTED": "red", "UNDECIDED": "yellow", "NOT_MEASURED": "dim"}
-
+_COLOURS: dict[Conclusion, str] = {
+    "SUPPORTED": "green", "REFUTED": "red", "TAUTOLOGY": "cyan", "UNDECIDED": "yellow", "NOT_MEASURED": "dim",
+}  # fmt: skip
 
 # --- in a line ----------------------------------------------------------------------------------------------------------------
 
 
 def verdict(found: JudgedClaim | Judged, language: Language) -> str:
-    """`undecided: too few rounds`."""
-    word = text(f"verdict.{found.verdict}", language)
+    """The conclusion of a claim, or the verdict of a part: `undecided: too few rounds`."""
+    word = text(f"verdict.{found.conclusion if isinstance(found, JudgedClaim) else found.verdict}", language)
     return f"{word}: {text(f'reason.{found.reason}', language)}" if found.reason else word
+
+
+def came(found: JudgedNumber | None, language: Language) -> str:
+    """What becomes of the article's number: `undecided: the generator was the limit`."""
+    if found is None:
+        return text("number.NONE", language)
+    word = text(f"number.{found.came}", language)
+    return f"{word}: {text(f'reason.{found.reason}', language)}" if found.reason else word
+
+
+def number_figures(found: JudgedNumber, language: Language) -> str:
+    """The article's number, ours and the factor, and what its own figures come to."""
+    theirs = found.theirs
+    told = [f"{own(theirs.what, language)}: {messages.amount(plain(theirs.value), theirs.unit, language)}"]
+    if found.value is not None and found.factor is not None:
+        sign = {"at_least": "≥", "at_most": "≤", None: ""}[found.bound]
+        ours = messages.amount(f"{sign}{number(found.value)}", theirs.unit, language)
+        factor = f"{sign}{number(found.factor)} ({signed(found.factor_low)}–{signed(found.factor_high)})"
+        told.append(text("number.ours", language, ours=ours, factor=factor))
+    if found.by_its_figures is not None:
+        told.append(text("number.own", language, value=number(found.by_its_figures)))
+    return "; ".join(told)
+
+
+def number_line(found: JudgedClaim, language: Language) -> str:
+    """What becomes of it, and these figures: `The article's number: comes out again (…)`."""
+    if found.number is None:
+        return f"{text('claim.number', language)}: {text('number.NONE', language)}"
+    return f"{text('claim.number', language)}: {came(found.number, language)} ({number_figures(found.number, language)})"
+
+
+def question(found: JudgedClaim, language: Language) -> str:
+    """That it needs no measurement, and why; empty where only a measurement can tell."""
+    asked = found.question
+    return "" if asked is None else text(f"question.{asked.kind}", language, why=own(asked.why, language))
+
+
+def condition(found: JudgedClaim, language: Language) -> str:
+    return "" if found.condition is None else text("claim.condition", language, condition=own(found.condition, language))
+
+
+def deciding(found: JudgedClaim) -> list[Judged]:
+    """The parts whose figures stand beside the conclusion: those of its verdict. Else what was looked at: of a tautology, or where another
+    part was not measured."""
+    own_ = [part for part in found.parts if part.verdict == found.conclusion != "NOT_MEASURED"]
+    return own_ or [part for part in found.parts if part.verdict != "NOT_MEASURED"]
 
 
 def figures(part: Judged, language: Language) -> list[str]:
@@ -53,6 +100,9 @@ def figures(part: Judged, language: Language) -> list[str]:
         return [f"{_row(row)} {unit}" for row in part.rows if row.value is not None]
     if isinstance(part.rule, LimitRule):
         return [_held_back(row, language) for row in part.rows]
+    if part.beaten:
+        name, criteria = min(part.beaten.items(), key=lambda each: len(each[1]))
+        return [text("claim.beaten" if criteria else "claim.unbeaten", language, name=name, criteria=", ".join(criteria))]
     shown = [_comparison(each) for each in part.comparisons if each.value is not None]
     if not shown and part.computed is not None:
         beside = f"{part.rule.contender} ÷ {part.rule.other} " if isinstance(part.rule, CodeRule) else ""
@@ -83,32 +133,27 @@ def _bounds(low: float | None, high: float | None, level: float) -> str:
     return "" if low is None or high is None else f" ({signed(low)}–{signed(high)}, {level * 100:.4g} %)"
 
 
-def instead(aside: JudgedAside) -> str:
-    """The heading of another explanation: arithmetic uses no data of the run."""
-    return "claim.by_arithmetic" if all(isinstance(part.rule, ArithmeticRule) for part in aside.parts) else "claim.instead"
-
-
 def missing(claim: JudgedClaim) -> list[str]:
     """What its parts need and the run lacks, each once."""
     return list(dict.fromkeys(name for part in claim.parts for name in part.missing))
 
 
 def ours(claim: JudgedClaim, language: Language, most: int = 3) -> str:
-    """The figures of the parts that have the claim's verdict, at most `most`, each with its scenario and figure."""
+    """The figures of the parts that decide, at most `most`, each with its scenario and figure."""
     shown: list[str] = []
     above = ""
-    for part in claim.parts:
+    for part in deciding(claim):
         of = messages.figure_of(part.rule, language)
-        for line in figures(part, language) if part.verdict == claim.verdict else []:
+        for line in figures(part, language):
             shown.append(f"{of}: {line}" if of != above and of else line)
             above = of
     return _some(shown, most)
 
 
 def mixed(claim: JudgedClaim, language: Language) -> str:
-    """`of its 2 parts: 1 refuted, 1 not measured`; empty where every part has the claim's verdict."""
+    """`of its 2 parts: 1 refuted, 1 not measured`; empty where they have one verdict."""
     found = Counter(part.verdict for part in claim.parts)
-    if set(found) == {claim.verdict}:
+    if len(found) == 1:
         return ""
     told = ", ".join(text("claim.parts_with", language, n=found[word], verdict=text(f"verdict.{word}", language)) for word in found)
     return text("claim.mixed", language, n=len(claim.parts), told=told)
@@ -119,78 +164,50 @@ def reported(claimed: Sequence[Reported], language: Language, most: int = 3) -> 
     return _some([f"{own(each.what, language)}: {messages.amount(plain(each.value), each.unit, language)}" for each in claimed], most)
 
 
+def _heads(language: Language) -> list[str]:
+    """Of the three outcomes, and the figures."""
+    return [text(key, language) for key in ("head.claim", "head.number", "head.conclusion", "claim.ours")]
+
+
 def _some(lines: Sequence[str], most: int) -> str:
     return "; ".join(lines[:most]) + (f"; … (+{len(lines) - most})" if len(lines) > most else "")
 
 
 def looked_at_by(found: Judgement) -> list[JudgedClaim]:
     """The claims that the run has data for."""
-    return [claim for claim in found.claims if claim.verdict != "NOT_MEASURED"]
+    return [claim for claim in found.claims if _looked_at(claim)]
+
+
+def _looked_at(claim: JudgedClaim) -> bool:
+    return any(part.verdict != "NOT_MEASURED" for part in claim.parts) or (claim.number is not None and claim.number.value is not None)
 
 
 def not_measured(found: Judgement, language: Language) -> list[str]:
     """`not measured (no such scenario in the run): A3, D4`: a line for each reason, the most frequent first."""
     by_reason: dict[str, list[str]] = {}
     for claim in found.claims:
-        if claim.verdict == "NOT_MEASURED":
+        if not _looked_at(claim):
             by_reason.setdefault(text(f"reason.{claim.reason}", language), []).append(claim.id)
     word = text("verdict.NOT_MEASURED", language)
     return [f"{word} ({reason}): {', '.join(ids)}" for reason, ids in sorted(by_reason.items(), key=lambda each: -len(each[1]))]
 
 
 def counts(found: Judgement, language: Language) -> str:
-    """How many claims have which verdict, in a sentence."""
+    """How many claims have which conclusion, and how many numbers come out again, in two sentences."""
     return _counts("result.claims", found.claims, language)
 
 
 def _counts(key: str, claims: Sequence[JudgedClaim], language: Language) -> str:
-    by_verdict = {word: sum(claim.verdict == word for claim in claims) for word in _COLOURS}
-    lacking = text("result.not_measured", language, n=by_verdict["NOT_MEASURED"]) if by_verdict["NOT_MEASURED"] else ""
-    return text(key, language, all=len(claims), lacking=lacking, **by_verdict)
+    concluded = {word: sum(claim.conclusion == word for claim in claims) for word in _COLOURS}
+    numbers = [claim.number.came for claim in claims if claim.number is not None]
+    lacking = text("result.not_measured", language, n=concluded["NOT_MEASURED"]) if concluded["NOT_MEASURED"] else ""
+    return text(
+        key, language, all=len(claims), lacking=lacking, numbers=len(numbers), again=numbers.count("AGAIN"),
+        not_again=numbers.count("NOT_AGAIN"), **concluded,
+    )  # fmt: skip
 
 
 # --- several runs ---------------------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Across:
-    """A claim with the verdicts of several runs."""
-
-    claim: JudgedClaim
-    """From the run that decides it, else from the one closest to a decision; among equals the first."""
-    folder: str
-    against: list[tuple[str, JudgedClaim]]
-    """Runs that decided otherwise, or that were undecided where this one decides."""
-    parts: list[tuple[int, str, Verdict]]
-    """For each part that this run does not decide, by its number from 1: the first run that does, and its verdict."""
-
-
-_CLOSEST: tuple[Verdict, ...] = ("SUPPORTED", "REFUTED", "UNDECIDED", "NOT_MEASURED")
-_DECIDED = _CLOSEST[:2]
-
-
-def across(runs: Sequence[tuple[str, Judgement]]) -> list[Across]:
-    """Every claim of the first run, including those that other runs lack.
-
-    No verdict is made of two: each is that of one run, and runs that disagree, or cannot tell, are told beside it.
-    """
-    found: list[Across] = []
-    for first in runs[0][1].claims:
-        each = [(folder, claim) for folder, judgement in runs for claim in judgement.claims if claim.id == first.id]
-        decided = [(folder, claim) for folder, claim in each if claim.verdict in _DECIDED]
-        folder, claim = (decided or sorted(each, key=lambda one: _CLOSEST.index(one[1].verdict)))[0]
-        looked = [other for other in each if other[1].verdict in _CLOSEST[: 3 if decided else 2]]
-        found.append(Across(claim, folder, [other for other in looked if other[1].verdict != claim.verdict], _parts(claim, each)))
-    return found
-
-
-def _parts(claim: JudgedClaim, runs: Sequence[tuple[str, JudgedClaim]]) -> list[tuple[int, str, Verdict]]:
-    found = []
-    for index, part in enumerate(claim.parts if len(claim.parts) > 1 else []):
-        same = [(folder, other.parts[index]) for folder, other in runs if len(other.parts) == len(claim.parts)]
-        decided = [(index + 1, folder, other.verdict) for folder, other in same if other.verdict in _DECIDED]
-        found += decided[:1] if part.verdict not in _DECIDED else []
-    return found
 
 
 def counts_across(found: Sequence[Across], language: Language) -> str:
@@ -200,32 +217,42 @@ def counts_across(found: Sequence[Across], language: Language) -> str:
 
 def surprising(found: Sequence[Across], language: Language) -> str:
     """The few of the README: sentence, verdict and figure."""
-    heads = [text(key, language) for key in ("head.claim", "head.verdict", "claim.ours")]
-    lines = [f"| {' | '.join(heads)} |", "|---|---|---|"]
+    lines = [f"| {' | '.join(_heads(language))} |", "|---|---|---|---|"]
     for each in found:
         claim = each.claim
-        cells = (f"**{claim.id}** {own(claim.said, language)}", f"**{verdict(claim, language)}**", ours(claim, language, 1))
+        figures_ = number_figures(claim.number, language) if claim.number else ""
+        cells = (
+            f"**{claim.id}** {own(claim.said, language)}",
+            _below(came(claim.number, language), [figures_]),
+            f"**{verdict(claim, language)}**",
+            ours(claim, language, 1),
+        )
         lines.append(f"| {' | '.join(cell.replace('|', BAR) for cell in cells)} |")
     return "\n".join(lines) + "\n"
 
 
 def summary_across(found: Sequence[Across], language: Language, above: str = "") -> str:
-    """All claims in one table, each with the run that its verdict is from. `above`: from the page to the root."""
+    """All claims in one table, each with the runs that its number and its conclusion are from. `above`: from the page to the root."""
 
     def linked(folder: str) -> str:
         return f"[{folder.rsplit('/', 1)[-1]}]({above}{folder}/claims.md)"
 
-    def beneath(each: Across) -> str:
-        lines = [line for line in (mixed(each.claim, language),) if line]
-        lines.append(linked(each.folder))
+    def beneath(each: Across) -> list[str]:
+        lines = [mixed(each.claim, language), linked(each.folder)]
         lines += [f"{verdict(claim, language)}: {linked(folder)}" for folder, claim in each.against]
         lines += [
             text("claim.part_elsewhere", language, n=part, verdict=text(f"verdict.{word}", language), run=linked(folder))
             for part, folder, word in each.parts
         ]
-        return "".join(f"<br><sub>{line}</sub>" for line in lines)
+        return lines + [text("claim.set_aside", language, run=linked(run), why=own(why, language)) for run, why in each.set_aside]
 
-    return _grid([_line(each.claim, language, beneath(each)) for each in found], language)
+    def beneath_number(each: Across) -> list[str]:
+        number_ = each.claim.number
+        elsewhere = number_ is not None and number_.value is not None and each.number_folder != each.folder
+        lines = [linked(each.number_folder)] if elsewhere else []
+        return lines + [f"{came(other, language)}: {linked(folder)}" for folder, other in each.numbers_against]
+
+    return _grid([_line(each.claim, language, beneath(each), beneath_number(each)) for each in found], language)
 
 
 # --- Markdown -----------------------------------------------------------------------------------------------------------------
@@ -239,20 +266,24 @@ def summary(found: Judgement, language: Language) -> str:
 
 
 def _grid(lines: Sequence[str], language: Language) -> str:
-    heads = [text(key, language) for key in ("head.claim", "head.verdict", "claim.ours", "claim.reported")]
-    return "\n".join(["| | " + " | ".join(heads) + " |", "|---|---|---|---|---|", *lines]) + "\n"
+    return "\n".join(["| | " + " | ".join(_heads(language)) + " |", "|---|---|---|---|---|", *lines]) + "\n"
 
 
-def _line(claim: JudgedClaim, language: Language, below_verdict: str = "") -> str:
-    because = "".join(f"<br><sub>{text(instead(aside), language)}: {own(aside.said, language)}</sub>" for aside in claim.instead)
+def _line(claim: JudgedClaim, language: Language, below_conclusion: Sequence[str] = (), below_number: Sequence[str] = ()) -> str:
+    because = [f"{text('claim.instead', language)}: {own(aside.said, language)}" for aside in claim.instead]
+    numbers = [number_figures(claim.number, language)] if claim.number else []
     cells = (
         f"**{claim.id}**",
-        own(claim.said, language) + because,
-        verdict(claim, language) + below_verdict,
+        _below(own(claim.said, language), [question(claim, language), *because]),
+        _below(came(claim.number, language), [*numbers, *below_number]),
+        _below(verdict(claim, language), [condition(claim, language), *below_conclusion]),
         ours(claim, language) or "–",
-        reported(claim.reported, language, 2) or "–",
     )
     return "| " + " | ".join(each.replace("|", BAR) for each in cells) + " |"
+
+
+def _below(cell: str, lines: Sequence[str]) -> str:
+    return cell + "".join(f"<br><sub>{line}</sub>" for line in lines if line)
 
 
 def page(found: Judgement) -> str:
@@ -263,10 +294,12 @@ def page(found: Judgement) -> str:
 
 def _section(claim: JudgedClaim) -> str:
     lines = [f"## {claim.id} · {verdict(claim, 'en')}\n", f"{claim.said.en}\n"]
+    lines += [f"- {line}" for line in (question(claim, "en"), condition(claim, "en")) if line]
+    lines.append(f"- {number_line(claim, 'en')}")
     lines += [line for part in claim.parts for line in _part(part)]
     if claim.rounds_needed is not None:
         lines.append(f"- {text('claim.rounds_needed', 'en', n=claim.rounds_needed)}")
-    lines += [line for aside in claim.instead for line in _aside(instead(aside), aside)]
+    lines += [line for aside in claim.instead for line in _aside("claim.instead", aside)]
     lines += [line for aside in claim.also for line in _aside("claim.also", aside)]
     if claim.reported:
         lines.append(f"- {text('claim.reported', 'en')}: {reported(claim.reported, 'en', len(claim.reported))}")
@@ -294,9 +327,10 @@ def _part(part: Judged) -> list[str]:
 
 def grid(found: Judgement, language: Language) -> Grid:
     """For 100 columns: the claims that the run has data for."""
-    view = _view([text(key, language) for key in ("head.claim", "head.verdict", "claim.ours")], [3, 2, 3])
+    view = _view(_heads(language), [3, 2, 2, 3])
     for claim in looked_at_by(found):
-        view.add_row(claim.id, own(claim.said, language), Text(verdict(claim, language), _COLOURS[claim.verdict]), ours(claim, language, 2))
+        concluded = Text(verdict(claim, language), _COLOURS[claim.conclusion])
+        view.add_row(claim.id, own(claim.said, language), came(claim.number, language), concluded, ours(claim, language, 2))
     return view
 
 

@@ -28,7 +28,7 @@ from nsb.analyse.table import Table
 from nsb.records.judged import Cell
 from nsb.records.sources import Code
 from nsb.records.starts import Start
-from nsb.registry.claims import Article, Dominance, Judgement, Said, Verdict
+from nsb.registry.claims import Article, Conclusion, Dominance, Judgement, Said
 from nsb.registry.digest import DigestPlan
 from nsb.render import claims as verdicts
 from nsb.render import controls as control_words
@@ -55,7 +55,7 @@ from nsb.render.html_words import text
 from nsb.render.messages import LANGUAGES
 
 FOLDER = Path(__file__).parent / "page"
-VERDICTS: tuple[Verdict, ...] = ("SUPPORTED", "REFUTED", "UNDECIDED", "NOT_MEASURED")
+VERDICTS: tuple[Conclusion, ...] = ("SUPPORTED", "REFUTED", "TAUTOLOGY", "UNDECIDED", "NOT_MEASURED")
 
 
 def page(
@@ -86,7 +86,7 @@ def page(
     return _environment().get_template("page.html.j2").render(
         table=table, run=run, starts=starts, judgement=judgement, dominance=dominance, code=code, articles=articles or {},
         claims_of=html_claims.by_article(judgement),
-        counted={verdict: sum(claim.verdict == verdict for claim in judgement.claims) for verdict in VERDICTS},
+        counted={verdict: sum(claim.conclusion == verdict for claim in judgement.claims) for verdict in VERDICTS},
         rules=list(dict.fromkeys(part.rule.rule for claim in judgement.claims for part in claim.parts)),
         result=_result(dominance),
         digest_lines=html_digest.lines(digest),
@@ -116,8 +116,10 @@ def _environment() -> Environment:
     made = Environment(loader=FileSystemLoader(FOLDER), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     made.globals.update(
         unknown_mark=digest_words.UNKNOWN, option=html_words.option, marks_of=html_table.marks_of,
-        t=text, instead=verdicts.instead, counts=html_words.in_both(verdicts.counts),
+        t=text, counts=html_words.in_both(verdicts.counts),
         both=html_words.both, label=html_words.label, word=messages.word, criterion=messages.criterion,
+        question=html_words.in_both(verdicts.question), condition=html_words.in_both(verdicts.condition),
+        number_of=html_words.in_both(verdicts.number_line),
         asked=html_words.in_both(messages.asked_of), bound_of=html_words.in_both(messages.bound_of),
         scope=html_words.in_both(messages.scope), short_scope=html_words.in_both(messages.short_scope),
         rounds=html_words.in_both(messages.rounds), unit=html_words.in_both(messages.unit), amount=html_words.amount,

@@ -21,6 +21,7 @@ from nsb.registry.claims import (
 )
 from nsb.registry.terms import METRIC_UNITS
 from nsb.render import messages
+from nsb.render.claims import deciding
 from nsb.render.messages import LANGUAGES
 from nsb.render.words import plain
 
@@ -42,8 +43,8 @@ class Ours:
 
 
 def ours(claim: JudgedClaim) -> list[Ours]:
-    """Of the parts that have the claim's verdict."""
-    return [line for part in claim.parts if part.verdict == claim.verdict for line in _lines(part)]
+    """Of the parts that decide."""
+    return [line for part in deciding(claim) for line in _lines(part)]
 
 
 def _lines(part: Judged) -> list[Ours]:

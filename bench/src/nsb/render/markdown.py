@@ -8,6 +8,7 @@ from typing import Any
 
 from nsb.analyse.controls import Control
 from nsb.analyse.digest import Digest, surprises
+from nsb.analyse.merged import Across, across
 from nsb.analyse.table import Entry, Second, Table
 from nsb.registry.claims import Article, Judgement
 from nsb.render import claims as verdicts
@@ -133,7 +134,7 @@ def readme_block(found: Digest, run: dict[str, Any], judged: Sequence[tuple[str,
     `judged`: folder and verdicts of that run, and of further ones after it.
     """
     folder, host = judged[0][0], run["host"]
-    of_all = verdicts.across(judged)
+    of_all = across(judged)
     told = [f"{number}. {digest.sentence(each, language)}" for number, each in enumerate(found.findings, 1)]
     head = text(
         "digest.head", language, date=run["started_at"][:10], rounds=messages.rounds(run["plan"]["rounds"], language), machine=host["cpu"],
@@ -141,11 +142,6 @@ def readme_block(found: Digest, run: dict[str, Any], judged: Sequence[tuple[str,
     )  # fmt: skip
     by_id = {each.claim.id: each for each in of_all}
     surprising = [by_id[claim.id] for claim in surprises([each.claim for each in of_all])]
-    verdict_of = [each.claim.verdict for each in of_all]
-    counts = text(
-        "digest.counts", language, n=len(of_all), supported=verdict_of.count("SUPPORTED"), refuted=verdict_of.count("REFUTED"),
-        undecided=verdict_of.count("UNDECIDED"),
-    )  # fmt: skip
     links = text("digest.links", language, n=len(of_all), claims=f"docs/{VERDICTS[language]}", table=f"{folder}/table.md", run=folder)
     return "\n".join(
         [
@@ -157,7 +153,7 @@ def readme_block(found: Digest, run: dict[str, Any], judged: Sequence[tuple[str,
             digest.table(found, language),
             *(f"<sub>{line}</sub>  " for line in digest.notes(found, language)),
             "",
-            f"**{text('digest.claims', language)}.** {counts} {text('digest.means', language)}",
+            f"**{text('digest.claims', language)}.** {verdicts.counts_across(of_all, language)} {text('digest.means', language)}",
             "",
             verdicts.surprising(surprising, language),
             links,
@@ -174,7 +170,7 @@ def verdicts_page(
     run: dict[str, Any], judged: Sequence[tuple[str, Judgement]], reproduced: Sequence[Reproduced], language: Language
 ) -> str:
     """The whole of docs/verdicts.md."""
-    folder, found = judged[0][0], verdicts.across(judged)
+    folder, found = judged[0][0], across(judged)
     return "\n".join(
         [
             f"# {text('verdicts.title', language)}\n",
@@ -189,7 +185,7 @@ def verdicts_page(
 
 
 def _machines(
-    run: dict[str, Any], folder: str, found: Sequence[verdicts.Across], judged: Sequence[tuple[str, Judgement]], language: Language
+    run: dict[str, Any], folder: str, found: Sequence[Across], judged: Sequence[tuple[str, Judgement]], language: Language
 ) -> list[str]:
     """The machine of the table, and the verdicts from runs on another processor."""
     host = run["host"]
@@ -201,7 +197,7 @@ def _machines(
         )
     ]  # fmt: skip
     machines = {name: judgement.scope.machine.split(",")[0] for name, judgement in judged}
-    used = [each.folder for each in found if machines[each.folder] != host["cpu"]]
+    used = [name for each in found for name in (each.folder, each.number_folder) if machines[name] != host["cpu"]]
     for machine in dict.fromkeys(machines[name] for name in used):
         names = ", ".join(dict.fromkeys(name.rsplit("/", 1)[-1] for name in used if machines[name] == machine))
         lines.append(text("result.other_machines", language, machine=machine, names=names))

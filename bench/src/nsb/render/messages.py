@@ -25,6 +25,7 @@ from nsb.registry.claims import (
     SameCodeRule,
     Scope,
     SlopeRule,
+    UnmeasuredRule,
 )
 from nsb.registry.terms import METRIC_UNITS, Metric
 from nsb.render.charts_words import CHARTS
@@ -38,6 +39,7 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "verdict.REFUTED": ("refuted", "사실과 다름"),
     "verdict.UNDECIDED": ("undecided", "판정 보류"),
     "verdict.NOT_MEASURED": ("not measured", "측정하지 않음"),
+    "verdict.TAUTOLOGY": ("tautology", "동어 반복"),
     "verdict_means.SUPPORTED": (
         "The interval lies wholly on the claimed side, and the twin of this run shows no difference of its own.",
         "구간 전체가 주장한 쪽에 있고, 이 측정의 쌍둥이(같은 프로그램을 두 번 띄운 것) 사이에는 차이가 없습니다.",
@@ -54,6 +56,19 @@ MESSAGES: dict[str, tuple[str, str]] = {
         "A contender, a scenario or a count that it needs is not in this run, or the run is of another profile.",
         "필요한 측정 대상, 시나리오 또는 집계가 이 측정에 없거나, 다른 프로필의 측정입니다.",
     ),
+    "verdict_means.TAUTOLOGY": (
+        "The claim follows from how the servers are built. Our figures agree, and that shows nothing.",
+        "서버의 구조에서 바로 따라 나오는 말입니다. 측정값도 그렇지만 이것으로 확인되는 것은 없습니다.",
+    ),
+    "number.AGAIN": ("comes out again", "재현됨"),
+    "number.NOT_AGAIN": ("does not come out again", "재현되지 않음"),
+    "number.UNDECIDED": ("undecided", "판정 보류"),
+    "number.NOT_MEASURED": ("not measured", "측정하지 않음"),
+    "number.NONE": ("none given", "글에 없음"),
+    "number.ours": ("ours {ours}; ours ÷ theirs {factor}", "우리 측정값 {ours}, 글 대비 {factor}"),
+    "number.own": ("by its own figures {value}", "글의 수치로 다시 계산하면 {value}"),
+    "question.arithmetic": ("Arithmetic: {why}", "계산으로 나오는 결과: {why}"),
+    "question.tautology": ("Tautology: {why}", "동어 반복: {why}"),
     # --- reasons ----------------------------------------------------------------------------------------------------
     "reason.too_few_rounds": ("too few rounds", "라운드 수 부족"),
     "reason.no_twin": ("no A/A twin", "A/A 쌍둥이 없음"),
@@ -72,6 +87,8 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "reason.no_scenario": ("no such scenario in the run", "시나리오 없음"),
     "reason.no_figure": ("the run did not count it", "이 측정에는 그 값이 없음"),
     "reason.no_code": ("the code was not counted", "코드 집계 없음"),
+    "reason.no_measure": ("nothing here measures a part of it", "일부는 잴 방법이 아직 없음"),
+    "reason.runs_disagree": ("the runs disagree", "측정마다 판정이 다름"),
     "reason_means.too_few_rounds": (
         "Fewer than five rounds count on both sides; below that nothing is decided.",
         "양쪽 모두 유효한 라운드가 다섯 번이 되지 않습니다. 그보다 적으면 판정하지 않습니다.",
@@ -133,6 +150,14 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "reason_means.no_code": (
         "The sizes of the sources were not counted for this run.",
         "이 측정에는 소스 코드의 크기를 센 결과가 없습니다.",
+    ),
+    "reason_means.no_measure": (
+        "No scenario and no contender measures a part of what it says. That part names what it would take.",
+        "주장의 일부는 어떤 시나리오나 측정 대상으로도 재지 못합니다. 무엇이 더 필요한지는 그 부분에 적었습니다.",
+    ),
+    "reason_means.runs_disagree": (
+        "One run supports it and another one refutes it. Until that is explained neither of them counts.",
+        "한 측정에서는 확인됐지만 다른 측정에서는 사실과 달랐습니다. 이유를 밝힐 때까지 판정을 보류합니다.",
     ),
     # --- limits, statuses, roles, profiles --------------------------------------------------------------------------
     "limit.offered": ("offered load", "제시한 부하"),
@@ -260,6 +285,10 @@ MESSAGES: dict[str, tuple[str, str]] = {
         "The article's own figures, worked out again. Nothing is measured for this.",
         "글에 실린 수치로 다시 계산합니다. 따로 측정하는 것은 없습니다.",
     ),
+    "rule.not_measured": (
+        "The article says it and nothing here measures it. The claim stays open, and the part names what a measurement would take.",
+        "글에는 있지만 이 프로젝트에서 재지 못하는 부분입니다. 무엇이 있어야 잴 수 있는지 적고 판정하지 않습니다.",
+    ),
     "rule.no_single_winner": (
         "Every contender has a criterion in which another one is better by the interval. Refuted where one is best or equal in all.",
         "모든 측정 대상에는 구간 기준으로 다른 대상에 뒤지는 항목이 있습니다. "
@@ -315,6 +344,11 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "asks.arithmetic_product": ("{over} is {said}, within {margin}", "{over} = {said}, 허용 범위 {margin}"),
     "asks.profile": ("in a run of profile {profile}", "{profile} 프로필 측정에서"),
     "asks.no_single_winner": ("no contender is best or equal in everything", "모든 면에서 가장 좋거나 같은 측정 대상은 없음"),
+    "asks.no_winner_without": (
+        "no contender is best or equal in everything; left out: {without}",
+        "모든 면에서 가장 좋거나 같은 측정 대상은 없음(제외: {without})",
+    ),
+    "asks.not_measured": ("needs {needs}", "필요한 것: {needs}"),
     # --- scope ------------------------------------------------------------------------------------------------------
     "scope": (
         "On {machine}, {cores}, profile {profile}, tier {tier}, {rounds}; {runner} runner, {database}; {date}, commit {commit}, "
@@ -339,6 +373,11 @@ MESSAGES: dict[str, tuple[str, str]] = {
         "About {n} rounds would decide it, if what was seen holds.",
         "지금 보인 값과 편차가 그대로라면 {n}라운드쯤에서 판정할 수 있습니다.",
     ),
+    "claim.number": ("The article's number", "글의 수치"),
+    "claim.condition": ("where: {condition}", "조건: {condition}"),
+    "claim.beaten": ("{name} is beaten only in {criteria}", "{name}: {criteria}에서만 뒤짐"),
+    "claim.unbeaten": ("{name} is beaten in nothing", "{name}: 뒤지는 항목 없음"),
+    "claim.set_aside": ("does not count: {run}. {why}", "판정에서 제외: {run}. {why}"),
     "claim.article": ("Article {id}", "글 {id}"),
     "claim.reported": ("The article's own figures", "글에 실린 수치"),
     "claim.ours": ("Measured", "측정값"),
@@ -347,7 +386,6 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "claim.mixed": ("of its {n} parts: {told}", "부분 {n}개 중 {told}"),
     "claim.parts_with": ("{n} {verdict}", "{verdict} {n}"),
     "claim.part_elsewhere": ("part {n} alone, {verdict}: {run}", "{n}번째 부분만, {verdict}: {run}"),
-    "claim.by_arithmetic": ("By the article's own figures", "글의 수치로 다시 계산하면"),
     "claim.instead": ("What the data show instead", "데이터가 보여 주는 다른 설명"),
     "claim.also": ("Related questions", "함께 본 질문"),
     "claim.parts": ("What was compared", "비교한 것"),
@@ -366,17 +404,16 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "claim.gate": ("The twin's own interval: {low} to {high}.", "쌍둥이 자신의 구간: {low}~{high}."),
     # --- the result in a sentence -----------------------------------------------------------------------------------
     "result.claims": (
-        "Of {all} claims this run supports {SUPPORTED} and refutes {REFUTED}; undecided: {UNDECIDED}{lacking}.",
-        "주장 {all}개에 대한 이 측정의 판정: 사실로 확인 {SUPPORTED}, 사실과 다름 {REFUTED}, 판정 보류 {UNDECIDED}{lacking}.",
+        "Of {all} claims this run supports {SUPPORTED} and refutes {REFUTED}; tautologies: {TAUTOLOGY}, undecided: {UNDECIDED}{lacking}. "
+        "Of {numbers} numbers that the articles give {again} come out again and {not_again} do not.",
+        "주장 {all}개에 대한 이 측정의 결론: 사실로 확인 {SUPPORTED}, 사실과 다름 {REFUTED}, 동어 반복 {TAUTOLOGY}, "
+        "판정 보류 {UNDECIDED}{lacking}. 글의 수치 {numbers}개: 재현됨 {again}, 재현되지 않음 {not_again}.",
     ),
     "result.claims_across": (
-        "Of {all} claims the committed runs support {SUPPORTED} and refute {REFUTED}; undecided: {UNDECIDED}{lacking}. Below each "
-        "verdict is its run: that of the table above if it decides the claim, else the newest that does. Runs that decide otherwise, "
-        "or were undecided, are named there too.",
-        "주장 {all}개에 대한 공개 측정의 판정: 사실로 확인 {SUPPORTED}, 사실과 다름 {REFUTED}, 판정 보류 {UNDECIDED}{lacking}. "
-        "판정 아래 링크는 그 판정의 근거가 된 측정입니다. "
-        "위 표의 측정으로 판정할 수 있으면 그것을, 아니면 판정이 나온 가장 최근 측정을 씁니다. "
-        "다르게 판정했거나 판정을 보류한 측정도 함께 적었습니다.",
+        "Of {all} claims our runs support {SUPPORTED} and refute {REFUTED}; tautologies: {TAUTOLOGY}, undecided: {UNDECIDED}{lacking}. "
+        "Of {numbers} numbers that the articles give {again} come out again and {not_again} do not.",
+        "주장 {all}개에 대한 결론: 사실로 확인 {SUPPORTED}, 사실과 다름 {REFUTED}, 동어 반복 {TAUTOLOGY}, "
+        "판정 보류 {UNDECIDED}{lacking}. 글의 수치 {numbers}개: 재현됨 {again}, 재현되지 않음 {not_again}.",
     ),
     "result.not_measured": (", not measured: {n}", ", 미측정 {n}"),
     "result.other_machines": (
@@ -455,7 +492,8 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "head.limit": ("held back by", "한계"),
     "head.status": ("status", "상태"),
     "head.doubts": ("doubts", "의심"),
-    "head.verdict": ("verdict", "판정"),
+    "head.conclusion": ("conclusion", "결론"),
+    "head.number": ("the article's number", "글의 수치"),
     "head.claim": ("claim", "주장"),
     "head.criterion": ("criterion", "항목"),
     "head.runtime": ("runtime", "런타임"),
@@ -1116,11 +1154,12 @@ MESSAGES: dict[str, tuple[str, str]] = {
         "여러 서버를 묶은 범위는 각 서버의 신뢰 구간을 모두 포함합니다.",
     ),
     "digest.means": (
-        "*Supported*: the whole interval of our figure lies on the claimed side. *Refuted*: it lies on the other side. "
-        "Else the claim is *undecided*. The letter names the article (listed with all claims). "
+        "A number *comes out again* if ours is within 10 % of it. *Supported*: the whole interval of our figure lies on the claimed side. "
+        "*Refuted*: it lies on the other side. Else the claim is *undecided*. The letter names the article (listed with all claims). "
         "Where several comparisons decide a claim, their intervals are wider than 95 %.",
-        "*사실로 확인*: 측정값의 신뢰 구간 전체가 주장한 쪽에 있습니다. *사실과 다름*: 전체가 반대쪽에 있습니다. "
-        "둘 다 아니면 *판정 보류*입니다. 번호의 알파벳은 그 주장이 나온 글이며, 글 목록은 전체 주장 문서에 있습니다. "
+        "*재현됨*: 우리 측정값이 글의 수치와 10% 안에서 같습니다. *사실로 확인*: 측정값의 신뢰 구간 전체가 주장한 쪽에 있습니다. "
+        "*사실과 다름*: 전체가 반대쪽에 있습니다. 둘 다 아니면 *판정 보류*입니다. "
+        "번호의 알파벳은 그 주장이 나온 글이며, 글 목록은 전체 주장 문서에 있습니다. "
         "여러 비교로 판정하는 주장은 신뢰 구간을 95%보다 넓게 잡습니다.",
     ),
     "digest.links": (
@@ -1129,19 +1168,17 @@ MESSAGES: dict[str, tuple[str, str]] = {
         "[주장 {n}개 전체]({claims}) · [전체 표와 주의할 점]({table})(영어) · 차트가 있는 페이지: `./justw report {run}`을 실행하면 "
         "같은 폴더에 `report.html`이 생깁니다",
     ),
-    "digest.counts": (
-        "Of {n} claims our runs support {supported} and refute {refuted}; {undecided} are undecided.",
-        "주장 {n}개 가운데 {supported}개가 사실로 확인됐고 {refuted}개는 사실과 달랐으며 {undecided}개는 판정을 보류했습니다.",
-    ),
     "digest.claims": ("The claims that our figures contradict most", "측정 결과와 가장 크게 어긋난 주장"),
     "verdicts.title": ("All claims and their verdicts", "모든 주장과 판정"),
     "verdicts.head": (
-        "Written by `just report RUN --readme`. Below each verdict is its run: the newest standard run where that decides the "
-        "claim, else the newest other run that does. Runs that decide otherwise, or were undecided, are named there too. "
-        "[How claims are decided](claims.md).",
-        "`just report RUN --readme`가 만든 문서입니다. 판정 아래에는 그 판정이 나온 실행이 있습니다. "
-        "최신 standard 실행이 판정하지 못한 주장은 판정할 수 있는 가장 최근의 다른 실행을 따릅니다. "
-        "판정이 다르거나 보류한 실행도 함께 적습니다. [판정 방법(영어)](claims.md).",
+        "Written by `just report RUN --readme`. Below each conclusion is its run: the newest standard run where that decides the claim, "
+        "else the newest other run that does; below a number, if that is from another one, its own. Runs that decide otherwise, or were "
+        "undecided, are named there too. Where two runs decide differently, the claim is undecided until that is explained. "
+        "[How claims are decided, and what was changed after data existed](claims.md).",
+        "`just report RUN --readme`가 만든 문서입니다. 결론 아래에는 그 근거가 된 측정이 있습니다. 최신 standard 측정으로 결론이 나면 "
+        "그것을, 아니면 결론이 나온 가장 최근의 다른 측정을 따릅니다. 글의 수치를 다른 측정에서 확인했으면 그 측정도 적습니다. "
+        "판정이 다르거나 보류한 측정도 함께 적습니다. 측정끼리 판정이 다르면 이유를 밝힐 때까지 판정을 보류합니다. "
+        "[판정 방법과 데이터가 나온 뒤에 바꾼 것(영어)](claims.md).",
     ),
     "picture.alt": ("Bars, the best first; those that fail are red.", "막대그래프, 좋은 순서. 버티지 못한 쪽은 빨간색."),
     "picture.fails": ("; failing: {names}", "; 버티지 못함: {names}"),
@@ -1281,6 +1318,8 @@ def asked_of(part: Judged, language: Language) -> str:
 
 
 def _asks(rule: Rule) -> str:
+    if isinstance(rule, NoWinnerRule) and rule.without:
+        return "no_winner_without"
     return "arithmetic_product" if isinstance(rule, ArithmeticRule) and set(rule.under) == {1.0} else rule.rule
 
 
@@ -1313,8 +1352,10 @@ def _asked(rule: Rule, language: Language, in_ms: bool) -> dict[str, str]:
     if isinstance(rule, ArithmeticRule):
         over, under = (" × ".join(f"{value:g}" for value in values) for values in (rule.over, rule.under))
         return {"over": over, "under": under, "said": f"{rule.said:g}", "margin": _margin(rule.margin)}
+    if isinstance(rule, UnmeasuredRule):
+        return {"needs": own(rule.needs, language)}
     assert isinstance(rule, NoWinnerRule)
-    return {}
+    return {"without": ", ".join(rule.without)}
 
 
 def _figure(scenario: str, metric: Metric, language: Language) -> dict[str, str]:

@@ -16,6 +16,7 @@ from nsb.analyse import claims as judge
 from nsb.analyse import table as tables
 from nsb.analyse.digest import Digest, digest
 from nsb.analyse.dominance import dominance
+from nsb.analyse.merged import Across, across
 from nsb.measure import archive
 from nsb.measure.journal import JournalError, read_starts_of, write_whole
 from nsb.measure.process import run as run_program
@@ -127,10 +128,11 @@ def _drawn(
     found = digest(wanted, table, run, cells, starts, matrix)
     model = models.of_run(folder, models.BENCH)
     drawn = charts.charts(table, run, cells, starts, articles.repeated(run, cells, claims), model)
+    verdicts_of = _verdicts_of(folder, judgement, claims) if posts else []
     for language in LANGUAGES if posts else ():
         _chart_files(folder, run, found, drawn, language)
         kind = "png" if charts.has_letters(language) else "svg"  # many platforms show no SVG
-        post = blogs.post(language, table, run, judgement, matrix, found, drawn, claims.articles, base, kind)
+        post = blogs.post(language, table, run, verdicts_of, found, drawn, claims.articles, base, kind)
         write_whole(folder / f"blog.{language}.md", of_runner(post, run))
     if page:
         whole = html.page(
@@ -138,6 +140,15 @@ def _drawn(
             model, wanted,
         )  # fmt: skip
         write_whole(folder / "report.html", of_runner(whole, run))
+
+
+def _verdicts_of(folder: Path, judgement: Judgement, claims: Claims) -> list[Across]:
+    """As the READMEs have them where this is their run, the newest standard one that is committed; else of this run alone."""
+    results = folder.resolve().parent
+    if results.parts[-2:] != ("bench", "results") or folder.resolve() not in sorted(results.glob("*-standard"))[-1:]:
+        return across([(folder.name, judgement)])
+    earlier = committed_before(results.parents[1], folder.resolve(), claims)
+    return across([(folder.name, judgement), *((each.folder, each.judgement) for each in earlier)])
 
 
 def _chart_files(folder: Path, run: dict[str, Any], found: Digest, drawn: Sequence[Chart], language: Language) -> None:
