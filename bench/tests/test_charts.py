@@ -228,7 +228,9 @@ def figure_of(value: float | None, theirs: float, metric: Metric = "throughput",
     ours = Ours(scenario="most", contender="quick", metric=metric, other=other)
     unit = "×" if other else "ms" if metric == "p90" else "requests/s"
     reported = Reported(what=Said(en=f"as {theirs:g}", ko=f"{theirs:g}대로"), value=theirs, unit=unit, ours=ours)
-    ends = {"low": None, "high": None} if value is None else {"low": value * 0.95, "high": value * 1.04}
+    ends: dict[str, Any] = {"low": None, "high": None}
+    if value is not None:
+        ends = {"low": value * 0.95, "high": value * 1.04, "equality": (value * 0.96, value * 1.03)}
     known = {"claim": "X1", "theirs": reported, "value": value, "bound": False, "rounds": 6, "limit": "cpu", "doubts": 0, **ends, **more}
     return Figure.model_validate(known)
 
@@ -248,7 +250,7 @@ def test_an_article_s_figure_is_a_ratio_with_its_interval_and_both_values() -> N
     assert [each["one"] for each in drawn(chart) if "one" in each] == [1], "the line of theirs is drawn once"
     assert [line[5] for line in chart.rows] == ["1.50", "0.50", "–"], "who has no figure stands in the table all the same"
     assert (
-        "Of article X's figures this run repeats 3, with a value for 2; within 10% of the article's with the whole interval: 0."
+        "Of article X's figures this run repeats 3, with a value for 2; within 10% of the article's with the whole 90 % interval: 0."
         in chart.alt.en
     )
     assert "Furthest from it: X1 as 4, 0.50 times the article's (0.47–0.52)" in chart.alt.en
@@ -273,7 +275,7 @@ def test_an_article_s_chart_is_as_wide_as_its_names_and_values_and_no_wider() ->
 def test_a_figure_that_comes_out_again_is_counted_and_a_bound_is_not() -> None:
     held = figure_of(100.0, 100.0, bound=True, limit="generator")
     chart = of_article(figure_of(100.0, 100.0), held, figure_of(100.0, 101.0, metric="p90", bound=True))["article-X"]
-    assert "repeats 3, with a value for 3; within 10% of the article's with the whole interval: 1." in chart.alt.en
+    assert "repeats 3, with a value for 3; within 10% of the article's with the whole 90 % interval: 1." in chart.alt.en
     exact, lower, upper = drawn(chart)
     assert (exact["mark"], exact["fill"] == "transparent") == ("circle", False)
     assert (lower["mark"], lower["fill"], lower["says"]) == ("triangle-right", "transparent", "100 → ≥100 requests/s")
