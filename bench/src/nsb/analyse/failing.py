@@ -9,7 +9,7 @@ from nsb.analyse.doubts import doubtful
 from nsb.analyse.overload import LATE_MS, checked, noise
 from nsb.analyse.starts import Span, span
 from nsb.records.failing import Failing, Side
-from nsb.records.judged import Cell, Check, FailingFigure, SideFigure
+from nsb.records.judged import Cell, Check, FailingFigure, SideFigure, of_each
 from nsb.registry.terms import P99_REQUESTS, Fault, Frozen
 
 # --- figures of a cell ---------------------------------------------------------------------------------------------------
@@ -131,12 +131,7 @@ class Failed(Frozen):
 def failed(cells: Sequence[Cell], contenders: Sequence[str]) -> list[Failed]:
     """One entry for each contender and scenario of which a cell counts."""
     told = [cell for cell in cells if cell.counts and cell.failing is not None]
-    return [
-        _failed(contender, scenario, own)
-        for scenario in dict.fromkeys(cell.scenario for cell in told)
-        for contender in contenders
-        if (own := [cell for cell in told if (cell.contender, cell.scenario) == (contender, scenario)])
-    ]
+    return [_failed(*each) for each in of_each(told, contenders)]
 
 
 def _failed(contender: str, scenario: str, cells: Sequence[Cell]) -> Failed:

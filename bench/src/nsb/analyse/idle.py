@@ -9,7 +9,7 @@ from nsb.analyse.doubts import doubtful
 from nsb.analyse.growth import climb, over_rounds
 from nsb.analyse.starts import Span, span
 from nsb.records.cells import Reading
-from nsb.records.judged import Cell
+from nsb.records.judged import Cell, of_each
 from nsb.registry.terms import Frozen
 from nsb.registry.timing import HELD_LEVEL_S, HELD_READ_AT
 
@@ -55,12 +55,7 @@ class Idle(Frozen):
 def idle(cells: Sequence[Cell], contenders: Sequence[str]) -> list[Idle]:
     """One entry for each contender and scenario that held connections in a cell that counts."""
     held = [cell for cell in cells if cell.counts and any(reading.sockets_mib is not None for reading in cell.ladder)]
-    return [
-        _idle(contender, scenario, own)
-        for scenario in dict.fromkeys(cell.scenario for cell in held)
-        for contender in contenders
-        if (own := [cell for cell in held if (cell.contender, cell.scenario) == (contender, scenario)])
-    ]
+    return [_idle(*each) for each in of_each(held, contenders)]
 
 
 def _idle(contender: str, scenario: str, cells: Sequence[Cell]) -> Idle:

@@ -13,7 +13,7 @@ from nsb.analyse.effects import STATEMENTS_SLACK
 from nsb.analyse.starts import Span, span
 from nsb.analyse.validity import FULL
 from nsb.records.edge import Edge
-from nsb.records.judged import Cell, Check, LevelFigure, OverloadFigure
+from nsb.records.judged import Cell, Check, LevelFigure, OverloadFigure, of_each
 from nsb.records.overload import Level, Overload
 from nsb.registry.terms import P99_REQUESTS, Frozen, Limit
 
@@ -233,12 +233,7 @@ class Overloaded(Frozen):
 def overloaded(cells: Sequence[Cell], contenders: Sequence[str]) -> list[Overloaded]:
     """One entry for each contender and scenario of which a cell counts."""
     told = [cell for cell in cells if cell.counts and cell.overload is not None]
-    return [
-        _overloaded(contender, scenario, own)
-        for scenario in dict.fromkeys(cell.scenario for cell in told)
-        for contender in contenders
-        if (own := [cell for cell in told if (cell.contender, cell.scenario) == (contender, scenario)])
-    ]
+    return [_overloaded(*each) for each in of_each(told, contenders)]
 
 
 def _overloaded(contender: str, scenario: str, cells: Sequence[Cell]) -> Overloaded:

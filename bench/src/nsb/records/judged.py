@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import Literal
 
 from pydantic import ConfigDict, Field
@@ -290,3 +291,12 @@ class Cell(Frozen):
         """Without the checks, which the journal keeps and no table needs."""
         second = self.second and self.second.model_copy(update={"checks": []})
         return Cell.model_construct(_NOT_TOLD, **{**vars(self), "checks": [], "second": second})
+
+
+def of_each(cells: Sequence[Cell], contenders: Sequence[str]) -> Iterator[tuple[str, str, list[Cell]]]:
+    """Contender, scenario, and the cells of both together; scenarios in the order of the cells."""
+    for scenario in dict.fromkeys(cell.scenario for cell in cells):
+        for contender in contenders:
+            own = [cell for cell in cells if (cell.contender, cell.scenario) == (contender, scenario)]
+            if own:
+                yield contender, scenario, own
