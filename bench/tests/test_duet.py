@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from nsb.analyse import duet
+from nsb.analyse import table as tables
 from nsb.analyse.cells import judged
 from nsb.analyse.quality import quality
 from nsb.analyse.stats import contrast
@@ -17,7 +18,7 @@ from nsb.records.cells import Record
 from nsb.records.duet import Driven, Duet, Series, Speed
 from nsb.records.judged import Cell
 from nsb.records.starts import Start
-from nsb.render import precision
+from nsb.render import precision, words
 
 WINDOWS, EVERY = 12, 0.25
 OPENS = 1000.5
@@ -286,6 +287,15 @@ def test_quality_of_one_round_has_no_intervals() -> None:
     found = quality(RUN, planted(1, 1.2, 0.02))
     assert found.rows[0].twin_percent is None
     assert found.plants == []
+
+
+def test_in_a_run_of_one_round_what_is_cold_has_no_figure_and_the_word() -> None:
+    rising, steady = (Start(round=1, contender="slow", started_at="", rising=each) for each in (True, False))
+    for start, rounds, word in ((rising, 1, "cold"), (steady, 1, None), (rising, 2, None)):
+        cells = [judged(record(HONEST, "slow", round_)) for round_ in range(1, rounds + 1)]
+        entry = tables._entry("slow", "cost", "cpu", "closed", duet.doubt_cold(cells, [start]))
+        assert (entry.figure is None) == (word is not None)
+        assert (words.figure(entry) == "cold") == (word is not None)
 
 
 def test_a_cost_in_the_round_of_a_start_that_was_still_getting_faster_is_doubted() -> None:

@@ -317,7 +317,7 @@ def doubt_cold(cells: Iterable[Cell], starts: Iterable[Start]) -> list[Cell]:
     second round of a start it has been at work for minutes."""
     rising = {(start.round, start.contender) for start in starts if start.rising}
     return [
-        cell.model_copy(update={"doubts": [*cell.doubts, COLD]})
+        cell.model_copy(update={"doubts": [COLD, *cell.doubts]})
         if cell.cost is not None and (cell.round, cell.contender) in rising
         else cell
         for cell in cells

@@ -11,6 +11,7 @@ from typing import Any, Literal, TypeVar
 from pydantic import Field
 
 from nsb.analyse.doubts import doubtful
+from nsb.analyse.duet import COLD
 from nsb.analyse.failing import Failed, failed
 from nsb.analyse.fairness import statements_per_request
 from nsb.analyse.growth import over_rounds
@@ -283,7 +284,8 @@ def _entry(contender: str, scenario: str, headline: Headline, model: Literal["op
         doubts.append(f"{len(lost)} of {len(cells)} rounds not counted: {', '.join(_summed([cell.reasons for cell in lost]))}")
     if status == "censored" and model == "open":
         headline = "throughput"  # at another rate neither latency nor CPU per request compares: what it reached does
-    figure = _figure(counted, headline)
+    alone_and_cold = len(cells) == 1 and COLD in cells[0].doubts  # nobody would see that the others are warm
+    figure = None if alone_and_cold else _figure(counted, headline)
     if figure is not None and figure.bound:
         marked = True
         doubts.append("memory grew too little to tell from the heap's own swings: the figure is the upper end of its spread")
