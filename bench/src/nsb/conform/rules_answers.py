@@ -160,11 +160,11 @@ def six_digits(stand: Stand, case: Case) -> None:
     # A driver that drops trailing zeros does so in one of ten answers.
     wrong = []
     with Connection(stand.url) as connection:
-        for _ in range(60):
+        for _ in range(200):  # 60 let one such driver in 500 pass
             answer = answer_of(connection.ask(get("/sleep-query?ms=0")))
             if answer.body != '{"slept_ms":0,"now":"{now}"}':
                 wrong.append(answer.body)
-    case.equal("answers of 60 without six digits", wrong, [])
+    case.equal("answers of 200 without six digits", wrong, [])
 
 
 @rule("C10", "a new book can be read at its Location", needs=["/books"])
