@@ -22,7 +22,7 @@ from nsb.registry.timing import OVERLOAD_IDLE_S, OVERLOAD_SETTLE_S, Timing
 
 BEGIN_S = 0.2
 """From an order until its first user comes: the generator starts meanwhile (s)."""
-IDLE_RATE, IDLE_LEAD_S = 50.0, 0.2
+IDLE_RATE, IDLE_LEAD_S = 20.0, 0.2
 """Users of the idle service per second, one after another; and for how long they are not counted (s)."""
 LIMIT_S = 10.0
 """How long after a load single users are sent until they have quick answers (s)."""

@@ -16,7 +16,7 @@ LEVEL_SPREAD = 0.5
 """The users of a level start within this share of a hold."""
 READ_AT = 0.9
 """Where in each hold of a level memory is read: all its users have started, and those of the next have not."""
-OVERLOAD_SETTLE_S, OVERLOAD_IDLE_S = 0.5, 1.2
+OVERLOAD_SETTLE_S, OVERLOAD_IDLE_S = 0.5, 1.7
 """Of an overload cell: the capacity's load before its window, and the idle service's users (s)."""
 OVERLOAD_LEAD_S = 0.5
 """Users come for so long, and for as long as one waits, before those who are counted (s)."""
