@@ -94,8 +94,8 @@ class Plan:
 
     @property
     def rounds_per_start(self) -> int:
-        """1 where a contender has to make room for the next one, and where no row is measured in each round of a start."""
-        shared = self.order == "scenario" and any(scenario.paired for scenario in self.scenarios)
+        """1 where a contender has to make room for the next one, and where nothing is measured in each round of a start."""
+        shared = self.order == "scenario" and any(scenario.each_round for scenario in self.scenarios)
         return self.tier.rounds_per_start if shared else 1
 
     def is_fresh(self, round_: int) -> bool:
@@ -104,7 +104,7 @@ class Plan:
 
     def rounds_of(self, scenario: Scenario) -> int:
         """How many rounds measure it."""
-        return sum(scenario.paired or self.is_fresh(round_) for round_ in range(1, self.rounds + 1))
+        return sum(scenario.each_round or self.is_fresh(round_) for round_ in range(1, self.rounds + 1))
 
     def groups(self, round_: int) -> list[tuple[str, ...]]:
         """The contenders of a round that run at the same time."""
@@ -120,7 +120,7 @@ class Plan:
         """The cells of a round, group by group, and in a group scenario by scenario, all contenders of one scenario back to back."""
         by_id = {contender.id: contender for contender in self.contenders}
         for group in self.groups(round_):
-            for scenario in in_turn(each for each in self.scenarios if each.paired or self.is_fresh(round_)):
+            for scenario in in_turn(each for each in self.scenarios if each.each_round or self.is_fresh(round_)):
                 for name in group:
                     if self.asks(by_id[name], scenario):
                         yield Slot(round_, by_id[name], scenario)

@@ -84,6 +84,8 @@ class Scenario(Frozen):
     """Whether its levels are connections that are held beside the load."""
     paired: ClassVar[bool] = False
     """Whether a contender is measured together with the reference, on one core."""
+    each_round: ClassVar[bool] = False
+    """Whether it is measured in each round of a start; others are measured once a start."""
     ends: ClassVar[bool] = False
     """Whether the load ends by itself and is measured as a whole, from its first request to its last answer."""
 

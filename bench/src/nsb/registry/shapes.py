@@ -309,6 +309,7 @@ class CostRow(_Closed):
     competitors: int = Field(ge=0)
     """Programs that compute beside the two on each core, so that a service that waits for the database never leaves it idle."""
     paired: ClassVar[bool] = True
+    each_round: ClassVar[bool] = True
 
     @property
     def headline(self) -> Headline:
@@ -375,6 +376,7 @@ class Overload(OfRows, _Closed):
     """Users who come, in percent of the capacity."""
     give_up_ms: int = Field(gt=0)
     """How long a user waits."""
+    each_round: ClassVar[bool] = True
 
     @model_validator(mode="after")
     def _has_headline(self) -> Self:

@@ -22,10 +22,10 @@ from nsb.verbs.common import BENCH, ROOT, claims_of, console, registry_of, say, 
 def size(plan: plans.Plan) -> str:
     """`84 cells: 7 contenders × 12 scenarios × 1 round`, or `84 cells: 14 pairs of …` where not all are asked all."""
     if len(set(map(plan.rounds_of, plan.scenarios))) > 1:
-        rows = sum(scenario.paired for scenario in plan.scenarios)
-        cost, others = count(rows, "cost row"), count(len(plan.scenarios) - rows, "other")
-        often, once = count(plan.rounds, "round"), plan.rounds_of(next(each for each in plan.scenarios if not each.paired))
-        return f"{count(plan.cells, 'cell')}: {count(len(plan.contenders), 'contender')} × ({cost} × {often} + {others} × {once})"
+        rows = sum(scenario.each_round for scenario in plan.scenarios)
+        often_measured, others = count(rows, "scenario"), count(len(plan.scenarios) - rows, "other")
+        often, once = count(plan.rounds, "round"), plan.rounds_of(next(each for each in plan.scenarios if not each.each_round))
+        return f"{count(plan.cells, 'cell')}: {count(len(plan.contenders), 'contender')} × ({often_measured} × {often} + {others} × {once})"
     product = {"contender": len(plan.contenders), "scenario": len(plan.scenarios), "round": plan.rounds}
     if len(plan.pairs) < len(plan.contenders) * len(plan.scenarios):
         return f"{count(plan.cells, 'cell')}: {len(plan.pairs)} pairs of contender and scenario × {count(plan.rounds, 'round')}"
