@@ -17,7 +17,7 @@ from typing import Any, Literal, NamedTuple
 
 from nsb.analyse import articles, dominance, judge
 from nsb.analyse.judge import Unit
-from nsb.analyse.stats import contrast, estimate
+from nsb.analyse.stats import contrast, estimate, plain_mean
 from nsb.analyse.table import latest
 from nsb.records.judged import Cell
 from nsb.records.sources import Code
@@ -52,7 +52,7 @@ from nsb.registry.claims import (
     Verdict,
     contenders_of,
 )
-from nsb.registry.terms import Limit, Metric, Profile
+from nsb.registry.terms import SHARES, Limit, Metric, Profile
 
 HARDLY_ANY = 1 - judge.NEARLY_ALL
 """Of the rounds that count: up to here a word does not hold for a contender, and from NEARLY_ALL on it does."""
@@ -257,7 +257,7 @@ def _figure(evidence: _Evidence, rule: FigureRule, name: str) -> _Ask:
 
 
 def _beside(scenario: str, metric: Metric, name: str, value: float, unit: Unit, share: float | None) -> _Ask:
-    """One contender's figure and a value; equality where a share is given, which in ms or KiB is one of the value."""
+    """One contender's figure and a value; equality where a share is given, which in ms, KiB or points is one of the value."""
     asks: Literal["difference", "equality"] = "difference" if share is None else "equality"
     if unit == "ratio":
         return _Ask(scenario, metric, name, None, unit, asks, border=1.0, value=value, margin=share)
@@ -602,14 +602,14 @@ def _row(evidence: _Evidence, rule: MeasuredRule, name: str) -> Row:
 
 
 def _mean(values: Sequence[float], metric: Metric) -> tuple[float | None, float | None, float | None]:
-    """Geometric, with its 95 % t interval; of slopes of memory, which may be zero or below, the plain mean."""
+    """Geometric, with its 95 % t interval; of slopes of memory, which may be zero or below, the plain mean, and of shares too."""
     if len(values) < 2:
         return None, None, None
     if metric == "memory":
         found = contrast(values)
         around = found.interval(0.95)
         return found.mean, around.low, around.high
-    whole = estimate(values)
+    whole = plain_mean(values) if metric in SHARES else estimate(values)
     return whole.value, whole.low, whole.high
 
 

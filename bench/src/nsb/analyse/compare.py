@@ -13,7 +13,7 @@ from nsb.errors import Failure
 from nsb.records.judged import Cell
 from nsb.registry.terms import MORE_IS_BETTER, Frozen, Headline
 
-LEAST: dict[Unit, float] = {"ratio": math.log(1.01), "ms": 1.0}
+LEAST: dict[Unit, float] = {"ratio": math.log(1.01), "ms": 1.0, "points": 1.0}
 """No finer difference is called, in the unit of x: V2 lets the offered rate vary by 1 %, and k6 reads a clock of whole milliseconds."""
 
 Outcome = Literal["worse", "better", "undecided", "not_judged"]

@@ -35,12 +35,12 @@ Mark = Literal["best", "tied", "worse", "unknown"]
 
 
 class Factor(Frozen):
-    """A contender beside another one: their ratio, or in ms their difference."""
+    """A contender beside another one: their ratio, or in ms and percentage points their difference."""
 
     value: float
     low: float
     high: float
-    unit: Literal["ratio", "ms"]
+    unit: Literal["ratio", "ms", "points"]
     tied: bool
     """Whether the two could be compared and neither was shown to be better."""
 
@@ -77,6 +77,8 @@ class Row(Frozen):
     """Whether low and high are 95 % intervals over the rounds; else one round's halves, or a range."""
     leader: str | None
     places: list[Place]
+    run: str | None = None
+    """Where it is from, if not from the run that the table is of."""
 
     @property
     def alike(self) -> bool:
@@ -119,6 +121,23 @@ def digest(
     return Digest(contenders=table.contenders, rows=found, findings=findings[:MOST_FINDINGS])
 
 
+def filled(found: Digest, plan: DigestPlan, others: Mapping[str, Digest]) -> Digest:
+    """With each row that the run does not have from the first of the other runs that has it of the same contenders."""
+    rows: list[Row] = []
+    for chosen in plan.rows:
+        own = next((row for row in found.rows if row.chosen.id == chosen.id), None)
+        rows += [own] if own is not None else _elsewhere(chosen, found.contenders, others)
+    return found.model_copy(update={"rows": rows})
+
+
+def _elsewhere(chosen: Chosen, contenders: Sequence[str], others: Mapping[str, Digest]) -> list[Row]:
+    for name, other in others.items():
+        row = next((row for row in other.rows if row.chosen.id == chosen.id), None)
+        if row is not None and {place.contender for place in row.places} == set(contenders):
+            return [row.model_copy(update={"run": name, "places": [row.place(each) for each in contenders]})]
+    return []
+
+
 # --- rows -----------------------------------------------------------------------------------------------------------------
 
 
@@ -131,7 +150,8 @@ def _row(
         interval = all(each.ready_s is None or each.ready_s.spread == "interval" for each in table.startups)
     elif chosen.id in table.scenarios:
         metric = table.headlines[chosen.id]
-        places = [_place(chosen, table.entry(contender, chosen.id)) for contender in table.contenders]
+        broken = {each.contender for each in table.overloaded if each.scenario == chosen.id and each.broke} if chosen.fails_broken else set()
+        places = [_place(chosen, table.entry(contender, chosen.id), contender in broken) for contender in table.contenders]
         better = "more" if metric in MORE_IS_BETTER else "less"
         interval = table.rounds > 1
     else:
@@ -156,7 +176,7 @@ def _row(
     )
 
 
-def _place(chosen: Chosen, entry: Entry) -> Place:
+def _place(chosen: Chosen, entry: Entry, broken: bool) -> Place:
     figure = entry.figure
     reached = entry.status == "censored" and entry.model == "open"
     low, high = (None, None) if figure is None else (figure.low, figure.high)
@@ -167,7 +187,7 @@ def _place(chosen: Chosen, entry: Entry) -> Place:
         low=low,
         high=high,
         mark="unknown",
-        fails=reached or beyond or entry.limit in chosen.fails_by or entry.status == "failed",
+        fails=reached or beyond or broken or entry.limit in chosen.fails_by or entry.status == "failed",
         bound=figure is not None and figure.bound,
         reached=reached,
         word=entry.status if figure is None else None,
@@ -229,13 +249,13 @@ def _factors(
 ) -> dict[str, dict[str, Factor]]:
     """Contender → baseline → factor; none without two common rounds, nor of a figure that is a bound or hardly known."""
     names = [place.contender for place in places if _steady(place)]
-    unit: Literal["ratio", "ms"] = "ratio"
+    unit: judge.Unit = "ratio"
     values: dict[str, Mapping[int, float]]
     if row == READY:
         values = {name: first_ready(starts, name) for name in names}
     else:
         found = metric_of(metric)
-        unit = "ms" if judge.unit(run, row, found) == "ms" else "ratio"
+        unit = judge.unit(run, row, found)
         values = {name: judge.series(cells, row, name, found) for name in names}
     factors: dict[str, dict[str, Factor]] = {name: {} for name in names}
     for name in names:
@@ -260,7 +280,7 @@ def metric_of(name: str) -> Metric:
     return name  # type: ignore[return-value]
 
 
-def _x(one: float, other: float, unit: Literal["ratio", "ms"]) -> float:
+def _x(one: float, other: float, unit: judge.Unit) -> float:
     return math.log(one / other) if unit == "ratio" else one - other
 
 

@@ -36,7 +36,7 @@ from nsb.registry.claims import Criterion, Dominance, Reason, Verdict
 from nsb.registry.terms import METRIC_UNITS, MORE_IS_BETTER, Limit, Metric
 
 LEAST: dict[Unit, float] = {**compare.LEAST, "KiB": judge.MARGINS["KiB"]}
-"""No finer difference is called, in the unit of x: 1 %, 1 ms, 4 KiB."""
+"""No finer difference is called, in the unit of x: 1 %, 1 ms, 4 KiB, one point."""
 OWN: frozenset[Limit] = frozenset({"cpu", "threads", "loop", "carriers", "pool"})
 """Limits that are the contender's, not those of a program beside it."""
 
@@ -299,7 +299,7 @@ def _of_run(records: _Records, names: Sequence[str], metric: str, unit_: str, pe
 
 
 def _mean(values: Sequence[float], as_: Unit) -> _Mean | None:
-    """Geometric, or of ms and KiB arithmetic; of latency no finer than its clock. None below two rounds: no number without spread."""
+    """Geometric, or of ms, KiB and points arithmetic; of latency no finer than its clock. None below two rounds: no number without spread."""
     if len(values) < 2:
         return None
     if as_ == "ratio":

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from nsb.analyse import owners
 from nsb.analyse.doubts import doubtful
-from nsb.analyse.overload import LATE_MS, checked, noise
+from nsb.analyse.overload import LATE_MS, checked, late, noise
 from nsb.analyse.starts import Span, span
 from nsb.records.failing import Failing, Side
 from nsb.records.judged import Cell, Check, FailingFigure, SideFigure, of_each
@@ -17,7 +17,7 @@ from nsb.registry.terms import P99_REQUESTS, Fault, Frozen
 
 def figure(seen: Failing) -> FailingFigure | None:
     """None where it did not come to the fault."""
-    needing, others = (_side(each) for each in seen.sides)
+    needing, others = (_side(each, seen.give_up_ms) for each in seen.sides)
     if needing is None or others is None or seen.pss_mib is None:
         return None
     return FailingFigure(
@@ -25,17 +25,18 @@ def figure(seen: Failing) -> FailingFigure | None:
     )
 
 
-def _side(side: Side) -> SideFigure | None:
+def _side(side: Side, give_up_ms: int) -> SideFigure | None:
     users = side.users
     if users is None or not users.arrivals:
         return None
-    p99 = users.quantile_ms(0.99)
+    p99 = users.quantile_ms(0.99) if users.lag_p99_ms <= LATE_MS else None
     kinds = {"gave up": users.gave_up, "refused": users.refused, "reset": users.reset, **users.statuses}
     return SideFigure(
         served=round(100 * max(users.good, 1) / users.arrivals, 3),
         p99_ms=None if p99 is None or users.good < P99_REQUESTS else round(p99, 3),
+        lag_ms=round(users.lag_p99_ms, 3),
         kinds={kind: count for kind, count in kinds.items() if count},
-        late=users.lag_p99_ms > LATE_MS,
+        late=late(users, give_up_ms),
         back_ms=None if users.back_ms < 0 else round(users.back_ms, 1),
     )
 
@@ -64,9 +65,9 @@ def _answers(seen: Failing) -> Iterator[str]:
 
 
 def _late(seen: Failing) -> Iterator[str]:
-    late = max((each.lag_p99_ms for own in seen.tallies for each in own), default=0.0)
-    if late > LATE_MS:
-        yield f"the generator was late ({late:.1f} ms): no verdict rests on that"
+    found = [each.lag_p99_ms for own in seen.tallies for each in own if late(each, seen.give_up_ms)]
+    if found:
+        yield f"the generator was late ({max(found):.1f} ms): no verdict rests on that"
 
 
 def _sums(seen: Failing) -> tuple[list[int], list[int]]:
@@ -153,7 +154,7 @@ def _over(sides: Sequence[SideFigure]) -> SideOver:
     known = [each for each in sides if not each.late]
     back = [each.back_ms for each in known if each.back_ms is not None]
     return SideOver(
-        served=span([each.served for each in known]),
+        served=span([each.served for each in known], share=True),
         p99_ms=span([each.p99_ms for each in known if each.p99_ms is not None]),
         kinds={kind: sum(each.kinds.get(kind, 0) for each in sides) for kind in sorted({kind for each in sides for kind in each.kinds})},
         back_ms=span(back) if len(back) == len(known) else None,

@@ -12,7 +12,7 @@ from pydantic import Field
 from nsb.analyse.stats import Contrast, Interval, contrast, deviation, hodges_lehmann, holm, rounds_to_decide
 from nsb.analyse.table import latest
 from nsb.records.judged import Cell, SecondFigure
-from nsb.registry.terms import LATENCIES, Frozen, Metric
+from nsb.registry.terms import LATENCIES, SHARES, Frozen, Metric
 
 LEAST_ROUNDS = 5
 """Below it no verdict."""
@@ -22,10 +22,11 @@ NEARLY_ALL = Fraction(5, 6)
 """Share of the rounds that count from which on they are what most of them are. Below it values and bounds are a mixture, whose values alone
 would tell too much."""
 
-Unit = Literal["ratio", "ms", "KiB"]
-"""What a pair's x is: the ln of a ratio, or a difference in ms, or in KiB for slopes of memory, which may be zero or below."""
-MARGINS: dict[Unit, float] = {"ratio": 0.10, "ms": 1.0, "KiB": 4.0}
-"""What still counts as equal: 10 %, the whole millisecond of k6's clock, and the page that memory is counted in."""
+Unit = Literal["ratio", "ms", "KiB", "points"]
+"""What a pair's x is: the ln of a ratio, or a difference in ms, in KiB for slopes of memory, which may be zero or below, or in percentage
+points for shares, which may be zero."""
+MARGINS: dict[Unit, float] = {"ratio": 0.10, "ms": 1.0, "KiB": 4.0, "points": 5.0}
+"""What still counts as equal: 10 %, the whole millisecond of k6's clock, the page that memory is counted in, and five of a hundred users."""
 
 Outcome = Literal["higher", "lower", "equal", "undecided"]
 Reason = Literal["too_few_rounds", "no_twin", "twin_failed", "straddles", "unsteady", "bound"]
@@ -33,9 +34,9 @@ Side = Literal["first", "second"]
 
 
 class Paired(Frozen):
-    """Two sides, round by round: x is ln(a/b), or a − b in ms or KiB, of the rounds that both have.
+    """Two sides, round by round: x is ln(a/b), or a − b in ms, KiB or points, of the rounds that both have.
 
-    Of one side beside a value, x is ln(a/value), or a itself in ms or KiB.
+    Of one side beside a value, x is ln(a/value), or a itself in ms, KiB or points.
     """
 
     name: str
@@ -68,9 +69,9 @@ class Question(Frozen):
     gate: Gate
     asks: Literal["difference", "equality"] = "difference"
     border: float = 0.0
-    """What x is held against, in its own unit: ln(ratio), ms or KiB."""
+    """What x is held against, in its own unit: ln(ratio), ms, KiB or points."""
     margin: float | None = None
-    """0.10 for ±10 %, or ms, or KiB; None: MARGINS."""
+    """0.10 for ±10 %, or ms, KiB or points; None: MARGINS."""
     primary: bool = True
     least_rounds: int = Field(default=LEAST_ROUNDS, ge=LEAST_ROUNDS)
     floor: Side | None = None
@@ -87,7 +88,8 @@ class Question(Frozen):
 
 
 class Verdict(Frozen):
-    """An answer with all that it rests on. Values and bounds are ratios, ms or KiB, as `unit` says; bounds are None below two rounds."""
+    """An answer with all that it rests on. Values and bounds are ratios, ms, KiB or points, as `unit` says; bounds are None below two
+    rounds."""
 
     name: str
     unit: Unit
@@ -175,8 +177,10 @@ def values(cells: Iterable[Cell], scenario: str, contender: str, metric: Metric,
 def unit(run: Mapping[str, Any], scenario: str, metric: Metric) -> Unit:
     """Latency of an open scenario is compared in ms: a clock of whole milliseconds tells it from the schedule.
 
-    So below one the ratio is the clock's, and above a hold it is that of the hold to itself.
+    So below one the ratio is the clock's, and above a hold it is that of the hold to itself. Shares are compared in points.
     """
+    if metric in SHARES:
+        return "points"
     return "ms" if metric in LATENCIES and run["plan"]["models"][scenario] == "open" else "ratio"
 
 
@@ -257,7 +261,7 @@ def together(gates: Sequence[Gate], of: Unit) -> Gate:
 
 
 def band(unit: Unit, margin: float | None = None) -> float:
-    """The margin in the unit of x: ±ln(1 + margin), or ±ms, or ±KiB."""
+    """The margin in the unit of x: ±ln(1 + margin), or ±ms, ±KiB or ±points."""
     width = MARGINS[unit] if margin is None else margin
     return math.log1p(width) if unit == "ratio" else width
 

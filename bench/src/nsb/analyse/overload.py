@@ -14,11 +14,12 @@ from nsb.analyse.starts import Span, span
 from nsb.analyse.validity import FULL
 from nsb.records.edge import Edge
 from nsb.records.judged import Cell, Check, LevelFigure, OverloadFigure, of_each
-from nsb.records.overload import Level, Overload
+from nsb.records.overload import Level, Overload, Tally
 from nsb.registry.terms import P99_REQUESTS, Frozen, Limit
 
-LATE_MS = 5.0
-"""A level whose users were seen later than this by the generator (p99) has no verdict."""
+LATE_MS, LATE_SHARE = 5.0, 0.1
+"""Where the generator saw users later than this (p99), no latency is told. Where it saw them later than this share of what a user waits,
+no verdict rests on it: lateness counts against the service, which has less of the wait left."""
 QUEUED_DOUBT = 0.01
 """Share of the users who may wait for a connection: more would not be the service's own queue."""
 HALVES_DOUBT = 0.10
@@ -36,12 +37,12 @@ def figure(seen: Overload) -> OverloadFigure | None:
     if not seen.capacity_rps or idle_ms is None:
         return None
     levels = [_level(seen, each) for each in seen.levels]
-    return OverloadFigure(capacity_rps=round(seen.capacity_rps, 3), idle_ms=round(idle_ms, 3), limit_s=seen.limit_s, levels=levels)
+    return OverloadFigure(capacity_rps=round(seen.capacity_rps, 3), idle_ms=round(idle_ms, 3), limit_s=seen.limit_s, levels=levels, broke=seen.broke)
 
 
 def _level(seen: Overload, level: Level) -> LevelFigure:
-    users = level.users
-    p50, p99 = users.quantile_ms(0.5), users.quantile_ms(0.99)
+    users, told = level.users, level.users.lag_p99_ms <= LATE_MS
+    p50, p99 = (users.quantile_ms(share) if told else None for share in (0.5, 0.99))
     kinds = {"refused": users.refused, "reset": users.reset, **users.statuses}
     whole = max(1, users.arrivals)
     return LevelFigure(
@@ -49,14 +50,20 @@ def _level(seen: Overload, level: Level) -> LevelFigure:
         goodput=round(100 * max(users.good, 1) / seen.window_s / seen.capacity_rps, 3),
         p50_ms=None if p50 is None else round(p50, 3),
         p99_ms=None if p99 is None or users.good < P99_REQUESTS else round(p99, 3),
+        lag_ms=round(users.lag_p99_ms, 3),
         gave_up=round(users.gave_up / whole, 5),
         errors=round(users.errors / whole, 5),
         queued=round(users.queued / whole, 5),
         kinds={kind: count for kind, count in kinds.items() if count},
         memory_mib=level.pss_mib,
-        late=users.lag_p99_ms > LATE_MS,
+        late=late(users, seen.give_up_ms),
         back_ms=None if users.back_ms < 0 else round(users.back_ms, 1),
     )
+
+
+def late(users: Tally, give_up_ms: int) -> bool:
+    """Whether no verdict rests on what the generator saw."""
+    return users.lag_p99_ms > LATE_SHARE * give_up_ms
 
 
 def limit(seen: Overload) -> Limit:
@@ -111,16 +118,16 @@ def _answers(seen: Overload) -> Iterator[str]:
 
 
 def _late(seen: Overload) -> Iterator[str]:
-    late = [f"{each.percent} % ({each.users.lag_p99_ms:.1f} ms)" for each in seen.levels if each.users.lag_p99_ms > LATE_MS]
-    if late:
-        yield f"the generator was late at {', '.join(late)}: no verdict rests on that"
+    found = [f"{each.percent} % ({each.users.lag_p99_ms:.1f} ms)" for each in seen.levels if late(each.users, seen.give_up_ms)]
+    if found:
+        yield f"the generator was late at {', '.join(found)}: no verdict rests on that"
 
 
 def _counted(seen: Overload) -> Iterator[str]:
     """A request whose user has left may be counted or not."""
     answered = sum(seen.answers_of) + sum(sum(each.users.answered_of) for each in _loads(seen))
     sent = sum(seen.answers_of) + sum(sum(each.users.sent_of) for each in _loads(seen))
-    if seen.wrong is not None:
+    if seen.wrong is not None or seen.broke is not None:
         return
     if seen.counted is None:
         yield "the service did not say how many requests it counted (/stats)"
@@ -206,6 +213,9 @@ class LevelOver(Frozen):
     """Rounds that are left out, since the generator was late."""
     goodput: Span | None
     p99_ms: Span | None
+    """Where the generator was in time for it."""
+    lag_ms: float
+    """The most of these rounds: how late the generator saw that a user had come (p99)."""
     memory_mib: Span | None
     back_ms: Span | None
     """None too where one of the rounds was not back in time."""
@@ -223,6 +233,8 @@ class Overloaded(Frozen):
     idle_ms: Span | None
     limit_s: float
     levels: list[LevelOver]
+    broke: int = 0
+    """Rounds after which the service was of no more use: it had ended, or it hangs."""
     doubtful: bool
     """Whether the figures are marked, as in an entry."""
 
@@ -247,6 +259,7 @@ def _overloaded(contender: str, scenario: str, cells: Sequence[Cell]) -> Overloa
         idle_ms=span([each.idle_ms for each in found]),
         limit_s=max(each.limit_s for each in found),
         levels=[_level_over(percent, [level for each in found if (level := each.at(percent)) is not None]) for percent in percents],
+        broke=sum(each.broke is not None for each in found),
         doubtful=doubtful([cell.doubts for cell in cells]),
     )
 
@@ -258,8 +271,9 @@ def _level_over(percent: int, levels: Sequence[LevelFigure]) -> LevelOver:
     return LevelOver(
         percent=percent,
         late=len(levels) - len(known),
-        goodput=span([level.goodput for level in known]),
+        goodput=span([level.goodput for level in known], share=True),
         p99_ms=span([level.p99_ms for level in known if level.p99_ms is not None]),
+        lag_ms=max((level.lag_ms for level in known), default=0.0),
         memory_mib=span([level.memory_mib for level in known]),
         back_ms=None if not_back else span(back),
         not_back=not_back,

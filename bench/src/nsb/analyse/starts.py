@@ -6,7 +6,7 @@ import statistics
 from collections.abc import Iterable, Sequence
 from typing import Literal
 
-from nsb.analyse.stats import estimate
+from nsb.analyse.stats import estimate, plain_mean
 from nsb.records.starts import Start, brought
 from nsb.registry.terms import Frozen
 
@@ -32,7 +32,7 @@ def warm_after_s(start: Start) -> float | None:
 
 
 class Span(Frozen):
-    """A quantity over several starts: median with the range, or geometric mean with its 95 % t interval."""
+    """A quantity over several starts or rounds: median with the range, or a mean with its 95 % t interval."""
 
     value: float
     low: float
@@ -41,12 +41,12 @@ class Span(Frozen):
     spread: Literal["range", "interval"]
 
 
-def span(values: Sequence[float]) -> Span | None:
-    """None below two values: no number without spread."""
+def span(values: Sequence[float], share: bool = False) -> Span | None:
+    """None below two values: no number without spread. The mean is geometric, of shares arithmetic."""
     if len(values) < 2:
         return None
-    if len(values) >= INTERVAL_FROM and min(values) > 0:
-        found = estimate(values)
+    if len(values) >= INTERVAL_FROM and (share or min(values) > 0):
+        found = plain_mean(values) if share else estimate(values)
         assert found.low is not None
         assert found.high is not None
         return Span(value=found.value, low=found.low, high=found.high, starts=found.n, spread="interval")

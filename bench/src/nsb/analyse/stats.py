@@ -84,6 +84,13 @@ def estimate(values: Sequence[float], level: float = 0.95) -> Estimate:
     return Estimate(math.exp(found.mean), math.exp(around.low), math.exp(around.high), len(logs))
 
 
+def plain_mean(values: Sequence[float], level: float = 0.95) -> Estimate:
+    """Arithmetic mean of at least two values from 0 on, with Student's t interval, which ends at 0: of shares, of which one may be 0."""
+    found = contrast(values)
+    around = found.interval(level)
+    return Estimate(found.mean, max(0.0, around.low), around.high, len(values))
+
+
 def spread_of_halves(first: float, second: float, whole: float) -> Estimate:
     """One round only: the two halves of the window show the least that the value varies; not an interval."""
     return Estimate(whole, min(first, second, whole), max(first, second, whole), 1)

@@ -18,10 +18,10 @@ from nsb.analyse.growth import over_rounds
 from nsb.analyse.idle import Idle, idle
 from nsb.analyse.overload import Overloaded, overloaded
 from nsb.analyse.starts import Span, Startup, span, summed
-from nsb.analyse.stats import Estimate, estimate, spread_of_halves
+from nsb.analyse.stats import Estimate, estimate, plain_mean, spread_of_halves
 from nsb.records.judged import Cell, SecondFigure, Status
 from nsb.records.starts import Start
-from nsb.registry.terms import LATENCIES, Frozen, Headline, Limit
+from nsb.registry.terms import LATENCIES, SHARES, Frozen, Headline, Limit
 
 T = TypeVar("T")
 
@@ -357,15 +357,15 @@ def _figure(cells: Sequence[Cell], headline: Headline) -> Figure | None:
     values = [value for cell in cells if (value := cell.headline(headline)) is not None and value > 0]
     steady = bool(cells) and not cells[0].whole  # the halves of a whole load are its beginning and its end
     halves = [value for half in cells[0].halves if (value := _half(cells[0], headline, half)) is not None] if steady else []
-    return _estimated(values, halves)
+    return _estimated(values, halves, headline in SHARES)
 
 
-def _estimated(values: Sequence[float], halves: Sequence[float]) -> Figure | None:
-    """Over the rounds their mean and interval; of one round the spread between its halves."""
+def _estimated(values: Sequence[float], halves: Sequence[float], share: bool = False) -> Figure | None:
+    """Over the rounds their mean and interval, of shares the arithmetic one; of one round the spread between its halves."""
     if not values:
         return None
     if len(values) > 1:
-        found = estimate(values)
+        found = plain_mean(values) if share else estimate(values)
         return Figure(value=found.value, low=found.low, high=found.high, rounds=found.n, spread="interval")
     if len(halves) != 2:
         return None  # no number without spread

@@ -57,7 +57,7 @@ class _Course:
         capacity, first, last = self._capacity(look)
         found = Overload(
             parts=parts,
-            vus=scenario.vus,
+            vus=self._users,
             connections=scenario.connections,
             give_up_ms=scenario.give_up_ms,
             hold_ms=min(row.hold_ms for row, _ in scenario.mixed),
@@ -98,10 +98,19 @@ class _Course:
     def _window_s(self) -> float:
         return self.scenario.phases(self.timing)[1]
 
+    @property
+    def _users(self) -> int:
+        """Of the closed load: no more than have their answers before users leave, by what a request cost in the last burst. More of them
+        would wait for longer than the window lasts."""
+        if not self.running.bursts:
+            return self.scenario.vus
+        served = self.scenario.give_up_ms * 1000 / self.running.bursts[-1] * len(self.ground.stage.placement.service)
+        return max(1, min(self.scenario.vus, int(served)))
+
     def _capacity(self, look: owners.Look) -> tuple[generator.Loaded, Edge, Edge]:
         """The closed load, and the edges of its window."""
         stage, length_s = self.ground.stage, OVERLOAD_SETTLE_S + self._window_s + LATE_S + 2 * EVERY_S
-        driving = self.ground.drive(self.running, targets(self.scenario), self.scenario.vus, "capacity", length_s)
+        driving = self.ground.drive(self.running, targets(self.scenario), self._users, "capacity", length_s)
         try:
             opens_s = time.time() + OVERLOAD_SETTLE_S
             meter = Meter(stage, self.running, [driving])

@@ -260,7 +260,7 @@ class Runner:
         return self._record(slot, attempt, started_at, began, duet=seen)
 
     def _overload(self, slot: Slot, scenario: shapes.Overload, running: Running, attempt: int) -> Record:
-        """An overload cell. A service that does not live through it has no figure, and the reason says so."""
+        """An overload cell. That a service does not live through it is a result."""
         began, started_at = time.monotonic(), datetime.now(UTC).isoformat(timespec="seconds")
         running.used = True
         running.process.thaw()
@@ -269,9 +269,7 @@ class Runner:
             seen = overload.measure(self._ground, scenario, self.plan.timing(scenario), running, self.plan.rounds < 2)
         except (Died, ProcessError) as error:
             return self._unmeasured(slot, attempt, "failed", str(error))
-        why = lost(running, scenario, self.plan.workers)
-        if why is not None:
-            return self._unmeasured(slot, attempt, "failed", why)
+        seen = seen.model_copy(update={"broke": lost(running, scenario, self.plan.workers)})
         return self._record(slot, attempt, started_at, began, overload=seen)
 
     def _failing(self, slot: Slot, scenario: shapes.Failing, running: Running, attempt: int) -> Record:

@@ -112,9 +112,11 @@ class LevelFigure(Frozen):
     goodput: float
     """Right answers in time, in percent of the capacity; where there was none, what one would have been."""
     p50_ms: float | None
-    """Of the right answers in time, from the moment of coming."""
+    """Of the right answers in time, from the moment of coming; None where the generator was too late to tell."""
     p99_ms: float | None
-    """None below 1000 of them."""
+    """The same; None below 1000 of them too."""
+    lag_ms: float = 0.0
+    """How late the generator saw that a user had come (p99)."""
     gave_up: float
     """Share of the users; the next two too."""
     errors: float
@@ -124,7 +126,7 @@ class LevelFigure(Frozen):
     """Errors by kind: refused, reset, and other statuses."""
     memory_mib: float
     late: bool
-    """The generator was late: no verdict rests on it."""
+    """By a tenth of what a user waits, or more: no verdict rests on it."""
     back_ms: float | None
     """From the end of the load until single users had quick answers; None where nobody looked, or they had none within the limit."""
 
@@ -138,6 +140,8 @@ class OverloadFigure(Frozen):
     limit_s: float
     """How long single users were sent after a load."""
     levels: list[LevelFigure]
+    broke: str | None = None
+    """Why the service was of no more use afterwards: it had ended, or it hangs."""
 
     def at(self, percent: int) -> LevelFigure | None:
         return next((level for level in self.levels if level.percent == percent), None)
@@ -155,11 +159,13 @@ class SideFigure(Frozen):
     served: float
     """Who had the right answer in time, in percent of them; where nobody had, what one would have been."""
     p99_ms: float | None
-    """Of these answers, from the moment of coming; None below 1000 of them."""
+    """Of these answers, from the moment of coming; None below 1000 of them, and where the generator was too late to tell."""
+    lag_ms: float = 0.0
+    """How late the generator saw that a user had come (p99)."""
     kinds: dict[str, int]
     """The others: gave up, refused, reset, and other statuses."""
     late: bool
-    """The generator was late: no verdict rests on it."""
+    """By a tenth of what a user waits, or more: no verdict rests on it."""
     back_ms: float | None
     """From the end of the fault until single users had quick answers; None: they had none within the limit."""
 

@@ -92,7 +92,7 @@ class Overload(Frozen):
     parts: list[Part]
     """What is asked."""
     vus: int
-    """Connections of the closed load that the capacity is measured with."""
+    """Connections of the closed load that the capacity was measured with."""
     connections: int
     """The most that may be open under an open load."""
     give_up_ms: int
@@ -135,6 +135,8 @@ class Overload(Frozen):
     """Whether the run has one round alone."""
     owned: Owned | None = None
     """None in containers, whose control group says whose CPU it is."""
+    broke: str | None = None
+    """Why the service was of no more use after the loads: it had ended, or it hangs."""
 
     @property
     def capacity_rps(self) -> float:

@@ -367,11 +367,11 @@ class Row(Frozen):
 
 
 class Comparison(Frozen):
-    """One comparison of a part: contender to other, or to a value. Value and bounds as ratio, ms or KiB, as `unit` says."""
+    """One comparison of a part: contender to other, or to a value. Value and bounds as ratio, ms, KiB or percentage points, as `unit` says."""
 
     contender: str
     other: str | None
-    unit: Literal["ratio", "ms", "KiB"]
+    unit: Literal["ratio", "ms", "KiB", "points"]
     verdict: Verdict
     reason: Reason | None
     rounds: int

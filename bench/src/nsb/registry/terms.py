@@ -20,6 +20,8 @@ Metric = Literal[
 Duration: of a load as a whole, from its first request to its last answer. Goodput: right answers in time while OVERLOAD_PERCENT of the
 capacity are asked, in percent of it. Served: users who need nothing that fails and had their answer in time, in percent of them."""
 MORE_IS_BETTER: frozenset[Metric] = frozenset({"throughput", "capacity", "goodput", "served"})
+SHARES: frozenset[Metric] = frozenset({"goodput", "served"})
+"""In percent, and 0 may be right: they have arithmetic means, and are compared in percentage points."""
 OVERLOAD_PERCENT = 150
 P99_REQUESTS = 1000
 """Below these a cell has no p99: ten answers are the least tail."""

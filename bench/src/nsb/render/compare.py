@@ -46,7 +46,7 @@ def _figure(cell: Difference, value: float | None) -> str:
 def _by(cell: Difference) -> str:
     if cell.value is None:
         return "–"
-    return _ratio(cell.value) if cell.unit == "ratio" else f"{cell.value:+.1f} ms"
+    return _ratio(cell.value) if cell.unit == "ratio" else f"{cell.value:+.1f} {cell.unit}"
 
 
 def _ratio(value: float) -> str:

@@ -75,7 +75,7 @@ def _line(control: Control) -> str:
 
 
 def _number(value: float, verdict: Verdict) -> str:
-    return f"{value:.3f} ×" if verdict.unit == "ratio" else f"{value:+.2f} ms"
+    return f"{value:.3f} ×" if verdict.unit == "ratio" else f"{value:+.2f} {verdict.unit}"
 
 
 def _said(control: Control) -> str:

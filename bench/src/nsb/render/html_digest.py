@@ -65,7 +65,7 @@ def _cell(row: Row, place: Place) -> Cell:
 
 def _beside(row: Row, place: Place, baseline: str) -> str:
     if place.contender == baseline and place.value is not None:
-        return "1×" if not words.by_clock(row) else "±0"
+        return "1×" if not words.by_difference(row) else "±0"
     found = place.factors.get(baseline)
     return words.factor(found) or ("" if found is None else "±0")
 

@@ -213,6 +213,7 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "unit.MiB": ("MiB", "MiB"),
     "unit.KiB": ("KiB", "KiB"),
     "unit.ms": ("ms", "ms"),
+    "unit.points": ("percentage points", "%p"),
     "unit.s": ("s", "초"),
     "unit.threads": ("threads", "스레드"),
     "unit.switches/request": ("switches/request", "스위치/요청"),
@@ -516,6 +517,8 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "head.overload_goodput": ("in time at {percent} %, % of the capacity", "{percent}%에서 제때 온 응답, 처리 능력 대비 %"),
     "head.overload_p99": ("p99 at {percent} %, ms", "{percent}%에서 p99, ms"),
     "head.overload_back": ("back after {percent} %, ms", "{percent}% 뒤 회복, ms"),
+    "head.overload_broke": ("broke down, rounds", "멈추거나 종료된 라운드"),
+    "head.overload_lag": ("generator late by, ms (p99, most)", "부하 생성기의 지연, ms(p99, 최대)"),
     "head.overload_memory": ("MiB at {percent} % (PSS)", "{percent}%에서 MiB(PSS)"),
     "head.failing_others": ("others served, %", "다른 사용자 중 제때 응답, %"),
     "head.failing_p99": ("their p99, ms", "그들의 p99, ms"),
@@ -1113,6 +1116,8 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "digest.unit.p99 ms": ("ms", "ms"),
     "digest.unit.KiB/request": ("KiB", "KiB"),
     "digest.unit.s": ("s", "초"),
+    "digest.unit.goodput %": ("%", "%"),
+    "digest.unit.served %": ("%", "%"),
     "digest.tied": (" (not distinguishable from it: {names})", "(구분되지 않음: {names})"),
     "digest.without": (" (without a figure: {names})", "(측정값 없음: {names})"),
     "digest.legend": (
@@ -1122,6 +1127,11 @@ MESSAGES: dict[str, tuple[str, str]] = {
         "±는 95% 신뢰 구간이며, ±5%(지연 시간은 ±1ms)보다 넓을 때만 적습니다.",
     ),
     "digest.legend.latency": ("Of latency, large is the difference.", "지연 시간의 큰 글씨는 차이입니다."),
+    "digest.legend.share": (
+        "In rows of percent, large is the difference in percentage points.",
+        "% 행의 큰 글씨는 차이(%p)입니다.",
+    ),
+    "digest.legend.elsewhere": ("From another run, {run}: {rows}.", "다른 측정({run})에서 가져온 행: {rows}."),
     "digest.legend.better": (
         "{best}: better than everybody else in the row. All other values that were compared were shown to be worse than the best.",
         "{best}: 그 행의 다른 모두보다 좋음. 비교한 나머지 값은 가장 좋은 값보다 나쁘다는 것이 확인됐습니다.",

@@ -46,13 +46,15 @@ def _grid(scenario: str, found: Sequence[Overloaded]) -> Grid:
         *(messages.said("head.overload_p99", percent=percent) for percent in tails),
         messages.said("head.overload_back", percent=OVERLOAD_PERCENT),
         *(messages.said("head.overload_memory", percent=percent) for percent in (percents[0], percents[-1])),
+        messages.said("head.overload_broke"),
+        messages.said("head.overload_lag"),
     ]
     return Grid(scenario, heads, [_row(each, asked, tails, [percents[0], percents[-1]]) for each in found])
 
 
 def _row(each: Overloaded, asked: Sequence[int], tails: Sequence[int], ends: Sequence[int]) -> list[str]:
     def at(percent: int) -> LevelOver:
-        nothing = LevelOver(percent=percent, late=0, goodput=None, p99_ms=None, memory_mib=None, back_ms=None, not_back=0)
+        nothing = LevelOver(percent=percent, late=0, goodput=None, p99_ms=None, lag_ms=0.0, memory_mib=None, back_ms=None, not_back=0)
         return each.at(percent) or nothing
 
     spans: list[Span | None] = [each.capacity_rps, *(at(percent).goodput for percent in asked), *(at(percent).p99_ms for percent in tails)]
@@ -61,7 +63,8 @@ def _row(each: Overloaded, asked: Sequence[int], tails: Sequence[int], ends: Seq
         _back(at(OVERLOAD_PERCENT), each.limit_s),
         *(words.span(at(percent).memory_mib) for percent in ends),
     ]
-    return [each.contender, str(each.rounds), *(words.marked(figure, each.doubtful) for figure in figures)]
+    lag = max((level.lag_ms for level in each.levels), default=0.0)
+    return [each.contender, str(each.rounds), *(words.marked(figure, each.doubtful) for figure in figures), str(each.broke or "–"), words.number(lag)]
 
 
 def _back(level: LevelOver, limit_s: float) -> str:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from nsb.analyse import articles, controls
 from nsb.analyse import claims as judge
 from nsb.analyse import table as tables
-from nsb.analyse.digest import Digest, digest
+from nsb.analyse.digest import Digest, digest, filled
 from nsb.analyse.dominance import dominance
 from nsb.analyse.merged import Across, across
 from nsb.measure import archive
@@ -179,12 +180,12 @@ class CommittedRun:
 
 
 def committed_before(root: Path, newest: Path, claims: Claims) -> list[CommittedRun]:
-    """Each committed run of the tiers article and standard but `newest`, judged again from its records, the newest first.
+    """Each committed run of articles, of overload and of the tier standard but `newest`, judged again from its records, the newest first.
 
     Raises JournalError and Altered.
     """
     results, found = root / "bench" / "results", []
-    files = [*results.glob("*-article*/run.json"), *results.glob("*-standard/run.json")]
+    files = [file for kind in ("article*", "standard", "overload") for file in results.glob(f"*-{kind}/run.json")]
     for folder in sorted((file.parent for file in files if file.parent != newest), reverse=True):
         run, cells = read_run(folder)
         judgement = judge.judged(run, cells, read_starts_of(folder), read_code_of(folder), claims)
@@ -204,13 +205,23 @@ def digest_of_run(folder: Path, run: dict[str, Any], cells: Sequence[Cell], want
     return digest(wanted, tables.make(run, cells, starts), run, cells, starts, dominance(run, cells, starts, read_code_of(folder)))
 
 
+def _digests_beside(root: Path, newest: Path, run: Mapping[str, Any], wanted: DigestPlan) -> dict[str, Digest]:
+    """Of the committed runs of the same profile that have a row of the small table, the newest first. Raises JournalError and Altered."""
+    found = {}
+    for folder in sorted((file.parent for file in (root / "bench" / "results").glob("*/run.json") if file.parent != newest), reverse=True):
+        plan = json.loads((folder / "run.json").read_text(encoding="utf-8"))["plan"]
+        if plan["profile"] == run["plan"]["profile"] and not set(plan["headlines"]).isdisjoint(row.id for row in wanted.rows):
+            found[folder.name] = digest_of_run(folder, *read_run(folder), wanted)
+    return found
+
+
 def front_pages(root: Path, newest: Path, claims: Claims, wanted: DigestPlan) -> dict[Path, str]:
     """What a visitor sees first, from the newest standard run and the committed runs before it: the READMEs with their blocks, the
     pictures, docs/verdicts.md and docs/guide.md in both languages, and the model that `just size` reads. Path → text.
 
     Raises JournalError and Altered."""
     run, cells = read_run(newest)
-    found = digest_of_run(newest, run, cells, wanted)
+    found = filled(digest_of_run(newest, run, cells, wanted), wanted, _digests_beside(root, newest, run, wanted))
     committed = committed_before(root, newest, claims)
     judgement = judge.judged(run, cells, read_starts_of(newest), read_code_of(newest), claims)
     judged = [(newest.relative_to(root).as_posix(), judgement), *((each.folder, each.judgement) for each in committed)]
