@@ -12,7 +12,7 @@ import pytest
 import standard
 from nsb.analyse import digest as digests
 from nsb.analyse import table as tables
-from nsb.analyse.digest import Digest, digest
+from nsb.analyse.digest import Digest, Factor, Place, Row, digest
 from nsb.analyse.dominance import dominance
 from nsb.records.judged import Cell
 from nsb.registry.claims import Comparison, Judged, JudgedClaim, RatioRule, Said, Verdict
@@ -170,6 +170,34 @@ def test_factors_are_paired_ratios_to_any_baseline() -> None:
     latency = next(each for each in WHOLE.rows if each.chosen.id == "interference").place("rust").factors["go"]
     assert latency.unit == "ms"
     assert latency.value == pytest.approx(95, abs=1)
+
+
+def test_a_row_that_the_run_lacks_is_from_the_first_other_run_of_the_same_contenders() -> None:
+    own = WHOLE.model_copy(update={"rows": [row for row in WHOLE.rows if row.chosen.id != "cost-read"]})
+    fewer = WHOLE.model_copy(
+        update={"rows": [row.model_copy(update={"places": row.places[1:]}) for row in WHOLE.rows if row.chosen.id == "cost-read"]}
+    )
+    found = digests.filled(own, PLAN, {"fewer": fewer, "newer": WHOLE, "older": WHOLE})
+    assert [row.chosen.id for row in found.rows] == [row.chosen.id for row in WHOLE.rows]
+    assert {row.chosen.id: row.run for row in found.rows if row.run is not None} == {"cost-read": "newer"}
+    assert "From another run, newer: read." in words.notes(found, "en")
+    assert digests.filled(own, PLAN, {"fewer": fewer}) == own
+
+
+def test_shares_are_compared_in_percentage_points() -> None:
+    (chosen,) = (each for each in PLAN.rows if each.id == "overload-mixed")
+    places = [
+        Place(contender="go", value=90.2, low=88.0, high=92.0, mark="best", fails=False),
+        Place(
+            contender="slow", value=0.3, low=0.0, high=9.0, mark="worse", fails=True,
+            factors={"go": Factor(value=-89.9, low=-91.0, high=-80.0, unit="points", tied=False)},
+        ),
+    ]  # fmt: skip
+    row = Row(chosen=chosen, unit="goodput %", better="more", interval=True, leader="go", places=places)
+    found = Digest(contenders=["go", "slow"], rows=[row], findings=[])
+    assert "| **best**<br><sub>90 ±2</sub> | ✗ −90<br><sub>0 ±9</sub> |" in words.table(found, "en")
+    assert words.bounds(places[1].factors["go"]) == "−91 … −80"
+    assert "In rows of percent, large is the difference in percentage points." in words.notes(found, "en")
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

@@ -9,7 +9,24 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nsb.analyse.judge import NO_TWIN, Gate, Paired, Question, Unit, Verdict, gate, gate_of, judge, paired, series, sign_survives, together
+from nsb.analyse.judge import (
+    NO_TWIN,
+    Gate,
+    Paired,
+    Question,
+    Unit,
+    Verdict,
+    band,
+    gate,
+    gate_of,
+    judge,
+    paired,
+    series,
+    shown,
+    sign_survives,
+    together,
+    unit,
+)
 from nsb.analyse.stats import contrast
 from nsb.records.judged import Cell, Latency, Slope
 
@@ -289,6 +306,12 @@ def test_latency_from_a_schedule_is_a_difference_and_other_figures_are_ratios() 
     old = {"plan": {"models": RUN["plan"]["models"]}}  # a run that does not know holds or controls
     assert paired(old, cells, "a", "b", "wait", "p50").unit == "ms"
     assert gate_of(old, cells, "wait", "p50") == NO_TWIN
+
+
+def test_shares_are_compared_in_points_and_five_of_them_are_equal() -> None:
+    run = {"plan": {"models": {"over": "closed"}}}
+    assert (unit(run, "over", "goodput"), unit(run, "over", "served"), unit(run, "over", "cpu")) == ("points", "points", "ratio")
+    assert (band("points"), shown(-12.5, "points")) == (5.0, -12.5)
 
 
 def test_the_gate_of_a_run_is_its_twins_and_no_plants() -> None:

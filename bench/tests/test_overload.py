@@ -157,9 +157,26 @@ def test_histograms_of_two_loads_can_be_added() -> None:
 
 
 def test_a_level_at_which_the_generator_was_late_has_no_verdict_and_is_named() -> None:
-    found = cell(observed([asked(80), asked(150, lag_p99_ms=7.5)]))
+    found = cell(observed([asked(80), asked(150, lag_p99_ms=25.5)]))
     assert (found.status, found.headline("goodput")) == ("valid", None)
-    assert found.doubts == ["V3 the generator was late at 150 % (7.5 ms): no verdict rests on that"]
+    assert found.doubts == ["V3 the generator was late at 150 % (25.5 ms): no verdict rests on that"]
+
+
+def test_a_little_lateness_takes_away_the_latency_alone_and_is_shown() -> None:
+    found = cell(observed([asked(80), asked(150, 0.8, lag_p99_ms=7.5)]))
+    assert (found.status, found.doubts, found.headline("goodput")) == ("valid", [], pytest.approx(80.0))
+    assert found.overload is not None
+    assert [each.p99_ms is None for each in found.overload.levels] == [False, True]
+    (told,) = overloaded([found, found], ["go"])
+    assert shown.grids([told])[0].rows[0][-1] == "7.50"
+
+
+def test_a_service_that_breaks_down_has_its_levels_and_the_table_says_so() -> None:
+    found = [cell(observed(broke="it hangs", counted=None)), cell(observed())]
+    assert [(each.status, each.doubts, each.headline("goodput")) for each in found] == [("valid", [], pytest.approx(80.0))] * 2
+    (told,) = overloaded(found, ["go"])
+    (grid,) = shown.grids([told])
+    assert (told.broke, dict(zip([head.en for head in grid.heads], grid.rows[0][1:], strict=True))["broke down, rounds"]) == (1, "1")
 
 
 @pytest.mark.parametrize(
@@ -245,9 +262,14 @@ class Course(overload._Course):
     """Without a service: each level ends as `told` says, and is remembered."""
 
     def __init__(self, scenario: shapes.Overload, timing: Any, told: dict[int, Tally]) -> None:
-        super().__init__(SimpleNamespace(), scenario, timing, SimpleNamespace(process=SimpleNamespace(exit_code=None)))  # type: ignore[arg-type]
+        ground = SimpleNamespace(stage=SimpleNamespace(placement=SimpleNamespace(service=(1,))))
+        super().__init__(ground, scenario, timing, SimpleNamespace(process=SimpleNamespace(exit_code=None)))  # type: ignore[arg-type]
         self.told = told
         self.sent: list[tuple[int, float, float | None]] = []
+
+    def capacity_users(self, cost_us: float) -> int:
+        self.running.bursts = [cost_us]
+        return self._users
 
     def _level(self, percent: int, rate: float, phases: tuple[float, float, float], quick_ms: float | None) -> Level:
         self.sent.append((percent, rate, quick_ms))
@@ -262,6 +284,8 @@ def test_levels_are_shares_of_the_capacity_and_recovery_is_asked_from_the_capaci
     assert [rate for _, rate, _ in course.sent[1:]] == pytest.approx([CAPACITY * percent / 100 for percent in scenario.levels])
     assert [quick is not None for _, _, quick in course.sent[1:]] == [percent >= 100 for percent in scenario.levels]
     assert found.quick_ms == pytest.approx(5.4, abs=0.05)
+    users = {cost_us: course.capacity_users(cost_us) for cost_us in (100.0, 25_000.0, 1e6)}
+    assert users == {100.0: scenario.vus, 25_000.0: 10, 1e6: 1}, "no more than have their answers within what a user waits"
     course = Course(scenario, scenario.timing(registry.tiers["smoke"]), {80: tally(10, 10, wrong="asked X, got Y")})
     found = course._levels(observed([]))
     assert (found.wrong, [each.percent for each in found.levels]) == ("asked X, got Y", [50, 80])
@@ -334,6 +358,17 @@ def test_over_the_rounds_a_level_has_its_spread_and_rounds_that_were_not_back_ar
     assert len(grid.rows[0]) == 1 + len(grid.heads)
 
 
+def test_goodput_that_is_near_nothing_in_one_round_has_the_mean_that_users_see() -> None:
+    cells = [*rounds_of("go", 0.9, 5), judged(record(observed([asked(150, 0.0)]), "go", 6))]
+    (told,) = overloaded(cells, ["go"])
+    at, entry = told.at(150), tables.make(facts(["go"]), cells).entry("go", "over")
+    assert at is not None
+    assert at.goodput is not None
+    assert entry.figure is not None
+    assert (at.goodput.value, entry.figure.value) == (pytest.approx(75.2, abs=0.1), pytest.approx(75.2, abs=0.1))
+    assert 0 <= at.goodput.low < at.goodput.value < at.goodput.high
+
+
 def test_a_run_of_them_has_a_row_a_table_and_two_charts() -> None:
     run, cells = facts(["go", "slow"]), [*rounds_of("go", 0.98, back_ms=2.0), *rounds_of("slow", 0.05, back_ms=900.0)]
     table = tables.make(run, cells)
@@ -357,7 +392,7 @@ def test_one_round_has_the_spread_of_its_halves() -> None:
 
 
 def test_a_level_at_which_the_generator_was_late_breaks_the_line() -> None:
-    cells = rounds_of("go", 0.9, 2, lag_p99_ms=9.0)
+    cells = rounds_of("go", 0.9, 2, lag_p99_ms=30.0)
     run = facts(["go"], 2)
     drawn = {chart.id: chart for chart in charts.charts(tables.make(run, cells), run, cells, [])}["goodput-over"]
     assert ["v" in row for row in drawn.specs["en"]["datasets"]["rows"]] == [True, True, False]

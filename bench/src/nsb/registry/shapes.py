@@ -360,7 +360,6 @@ class Mixture(OfRows, CostRow):
     """What the cost model is held against, since no fit uses it."""
 
     shape: Literal["mixture"]
-    parts: dict[str, Annotated[int, Field(gt=0)]] = Field(min_length=2)
 
 
 class Overload(OfRows, _Closed):

@@ -5,12 +5,13 @@ A line whose figures the run does not have is left out: no answer stands without
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from nsb.analyse.digest import Digest, Factor, Place, Row
 from nsb.analyse.model import CostModel, Quantity
 from nsb.analyse.size import EXAMPLES, Sized, Workload, sized
+from nsb.analyse.worked import Worked
 from nsb.registry.digest import DigestPlan, Question
 from nsb.render import digest as figures
 from nsb.render import html_size, size
@@ -25,8 +26,8 @@ ALIKE = 1.1
 """Where the greatest upper bound is at most so many times the least lower one, nobody differs in a way that a choice should depend on."""
 
 
-def page(plan: DigestPlan, found: Digest, model: CostModel, folder: str, language: Language) -> str:
-    """The whole page. `folder`: of the run, below the root; `model`: of the committed runs."""
+def page(plan: DigestPlan, found: Digest, model: CostModel, worked: Mapping[str, Worked], folder: str, language: Language) -> str:
+    """The whole page. `folder`: of the run, below the root; `model`: of the committed runs; `worked`: workload → what was measured of it."""
     return "\n".join(
         [
             f"# {text('guide.title', language)}\n",
@@ -38,7 +39,7 @@ def page(plan: DigestPlan, found: Digest, model: CostModel, folder: str, languag
             f"{text('guide.outside', language)}\n",
             f"## {text('guide.examples', language)}\n",
             f"{text('guide.examples_head', language)}\n",
-            *(part for name, load in EXAMPLES.items() for part in _example(name, load, model, language)),
+            *(part for name, load in EXAMPLES.items() for part in _example(name, load, model, worked.get(name), language)),
             *(f"- {line}" for line in size.about(model, language)),
             "",
         ]
@@ -59,7 +60,7 @@ class Answer:
     told: str
     """In one language; `**` around words is the only markup."""
     runs: list[str]
-    """Where memory was measured; empty: it is in the row of this run that the question names."""
+    """Where it was measured; empty: it is in the row of this run that the question names."""
 
 
 def answers(plan: DigestPlan, found: Digest, model: CostModel, language: Language) -> list[Answer]:
@@ -73,7 +74,7 @@ def answers(plan: DigestPlan, found: Digest, model: CostModel, language: Languag
             continue
         row = next((each for each in found.rows if each.chosen.id == question.row), None)
         answer = None if row is None or not row.interval else _row(question, row, language)
-        told += [] if answer is None else [Answer(question, answer, [])]
+        told += [] if row is None or answer is None else [Answer(question, answer, [row.run] if row.run else [])]
     return told
 
 
@@ -132,7 +133,7 @@ def _memory(found: dict[str, Quantity], language: Language) -> str:
 # --- worked examples -------------------------------------------------------------------------------------------------------------
 
 
-def _example(name: str, load: Workload, model: CostModel, language: Language) -> Iterator[str]:
+def _example(name: str, load: Workload, model: CostModel, worked: Worked | None, language: Language) -> Iterator[str]:
     found = [each for each in sized(model, load) if each.price is not None]
     if not found:
         return
@@ -152,6 +153,10 @@ def _example(name: str, load: Workload, model: CostModel, language: Language) ->
     lacks = [f"✗ {each.contender}: {'; '.join(size.lack(one, language) for one in each.lacks)}.  " for each in found if each.lacks]
     if lacks:
         yield "\n".join(lacks) + "\n"
+    if worked is not None:
+        ratios = ", ".join(f"{each.contender} {each.ratio:.2f} ({each.low:.2f}–{each.high:.2f})" for each in worked.checked)
+        run = f"[{worked.run}](../bench/results/{worked.run}/run.json)"
+        yield text(f"guide.worked.{name}", language, run=run, ratios=ratios) + "\n"
 
 
 def command(load: Workload) -> str:

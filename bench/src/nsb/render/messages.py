@@ -1076,10 +1076,10 @@ MESSAGES: dict[str, tuple[str, str]] = {
     ),
     "guide.examples": ("Five workloads", "다섯 가지 예"),
     "guide.examples_head": (
-        "Calculated by the [cost model](size.md). Prices are examples: 25 for a core and 3 for a GiB, each month. These "
-        "workloads themselves were not measured; the list at the end says how far off the model is.",
+        "Calculated by the [cost model](size.md). Prices are examples: 25 for a core and 3 for a GiB, each month. Below a table stands what "
+        "was measured of such requests or connections; the list at the end says how far off the model is.",
         "[비용 모델](size.md)(영어)로 계산했습니다. 요금은 예시로, 한 달에 코어당 25, GiB당 3입니다. "
-        "이 워크로드를 직접 측정한 것은 아니며, 모델의 오차는 맨 아래 목록에 있습니다.",
+        "표 아래에는 같은 종류의 요청이나 연결을 측정한 결과가 있고, 모델의 오차는 맨 아래 목록에 있습니다.",
     ),
     "guide.example.crud": (
         "500 requests per second, each with three queries; every second one also inserts a row.",
@@ -1100,6 +1100,26 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "guide.example.legacy": (
         "300 requests per second, each with two queries of 5 ms and a library that blocks its thread for 50 ms.",
         "초당 300건. 요청마다 5ms 쿼리 두 번과 스레드를 50ms 블로킹하는 라이브러리 호출이 있습니다.",
+    ),
+    "guide.worked.crud": (
+        "Measured in {run}: six reads to one insert. CPU per request, measured ÷ predicted: {ratios}.",
+        "{run}에서 조회 6, INSERT 1의 비율로 측정했습니다. 요청당 CPU의 측정값 ÷ 예측값: {ratios}.",
+    ),
+    "guide.worked.gateway": (
+        "Measured in {run}: three calls of 20 ms at once. CPU per request, measured ÷ predicted: {ratios}.",
+        "{run}에서 20ms 호출 3건을 동시에 보내는 요청으로 측정했습니다. 요청당 CPU의 측정값 ÷ 예측값: {ratios}.",
+    ),
+    "guide.worked.chat": (
+        "Measured in {run}: memory with 10,000 silent connections, against the line through 0 to 5,000. Measured ÷ predicted: {ratios}.",
+        "{run}에서 유휴 연결 10,000개의 메모리를 0~5,000개로 그은 직선과 비교했습니다. 측정값 ÷ 예측값: {ratios}.",
+    ),
+    "guide.worked.reports": (
+        "Measured in {run}: five reads to one request that computes. CPU per request, measured ÷ predicted: {ratios}.",
+        "{run}에서 조회 5, 계산 1의 비율로 측정했습니다. 요청당 CPU의 측정값 ÷ 예측값: {ratios}.",
+    ),
+    "guide.worked.legacy": (
+        "Measured in {run}: 20 users whose requests each block for 50 ms. Requests per second, measured ÷ predicted: {ratios}.",
+        "{run}에서 사용자 20명이 50ms씩 블로킹하는 요청을 보냈습니다. 초당 요청 수의 측정값 ÷ 예측값: {ratios}.",
     ),
     "guide.answer": ("The least bill: **{best}**, {price}.", "요금이 가장 적은 쪽: **{best}** {price}."),
     "guide.answer_near": ("Intervals that overlap with it: {names}.", "구간이 겹치는 쪽: {names}."),

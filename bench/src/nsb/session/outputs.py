@@ -15,9 +15,11 @@ from typing import TYPE_CHECKING, Any
 from nsb.analyse import articles, controls
 from nsb.analyse import claims as judge
 from nsb.analyse import table as tables
+from nsb.analyse import worked as workloads
 from nsb.analyse.digest import Digest, digest, filled
 from nsb.analyse.dominance import dominance
 from nsb.analyse.merged import Across, across
+from nsb.analyse.worked import IDLE, PREFIX, Worked
 from nsb.measure import archive
 from nsb.measure.journal import JournalError, read_starts_of, write_whole
 from nsb.measure.process import run as run_program
@@ -26,6 +28,7 @@ from nsb.records.schema import to_json
 from nsb.records.sources import Code, read_code
 from nsb.registry.claims import Claims, Judgement
 from nsb.registry.digest import DigestPlan
+from nsb.registry.load import load
 from nsb.render import articles as pages_of_articles
 from nsb.render import blog as blogs
 from nsb.render import claims as verdicts
@@ -38,6 +41,7 @@ from nsb.session import models
 from nsb.session.runs import read_run
 
 if TYPE_CHECKING:
+    from nsb.analyse.model import CostModel
     from nsb.render.charts import Chart
 
 CODE = "code.json"
@@ -215,6 +219,16 @@ def _digests_beside(root: Path, newest: Path, run: Mapping[str, Any], wanted: Di
     return found
 
 
+def _worked(root: Path, model: CostModel) -> dict[str, Worked]:
+    """Workload of the guide → what the newest committed run of the model's profile that measured it says. Raises JournalError and Altered."""
+    scenarios, found = load(models.BENCH).scenarios, []
+    for folder in sorted((file.parent for file in (root / "bench" / "results").glob("*/run.json")), reverse=True):
+        plan = json.loads((folder / "run.json").read_text(encoding="utf-8"))["plan"]
+        if plan["profile"] == model.profile and any(name == IDLE or name.startswith(PREFIX) for name in plan["headlines"]):
+            found += workloads.worked(model, folder.name, read_run(folder)[1], scenarios)
+    return workloads.newest(found)
+
+
 def front_pages(root: Path, newest: Path, claims: Claims, wanted: DigestPlan) -> dict[Path, str]:
     """What a visitor sees first, from the newest standard run and the committed runs before it: the READMEs with their blocks, the
     pictures, docs/verdicts.md and docs/guide.md in both languages, and the model that `just size` reads. Path → text.
@@ -226,12 +240,13 @@ def front_pages(root: Path, newest: Path, claims: Claims, wanted: DigestPlan) ->
     judgement = judge.judged(run, cells, read_starts_of(newest), read_code_of(newest), claims)
     judged = [(newest.relative_to(root).as_posix(), judgement), *((each.folder, each.judgement) for each in committed)]
     model = models.committed(root, newest)
+    checked = _worked(root, model)
     pages: dict[Path, str] = {root / "bench" / "results" / models.MODEL: model.text()}
     for name, language in markdown.READMES.items():
         block = markdown.readme_block(found, run, judged, language)
         pages[root / name] = markdown.with_block((root / name).read_text(encoding="utf-8"), block)
         pages[root / "docs" / markdown.VERDICTS[language]] = markdown.verdicts_page(run, judged, reproduced(committed, claims), language)
-        pages[root / "docs" / guide.PAGES[language]] = guide.page(wanted, found, model, judged[0][0], language)
+        pages[root / "docs" / guide.PAGES[language]] = guide.page(wanted, found, model, checked, judged[0][0], language)
         for theme in picture.THEMES:
             pages[root / "docs" / picture.name(language, theme)] = picture.svg(found, language, theme)
     return pages
@@ -259,7 +274,7 @@ def derived(folder: Path) -> list[Path]:
     """What git would take of the files that are made from a run's records."""
     return [
         file
-        for pattern in ("table.*", "claims.*", models.MODEL, "articles/*", "charts/article-*.svg")
+        for pattern in ("table.*", "claims.*", models.MODEL, "articles/*", "charts/article-*.svg", "charts/*-overload-*.svg")
         for file in sorted(folder.glob(pattern))
     ]
 

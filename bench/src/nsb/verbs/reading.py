@@ -57,7 +57,7 @@ def report(run: Path, readme: bool) -> None:
         claims = claims_of()
         for file, text in front_pages(ROOT, run.resolve(), claims, digest_of()).items():
             write_whole(file, text)
-        tidy(ROOT, run.resolve(), [*markdown.READMES, *(f"docs/{name}" for name in markdown.VERDICTS.values())], claims)
+        tidy(ROOT, run.resolve(), [*markdown.READMES, *(f"docs/{name}" for name in (*markdown.VERDICTS.values(), "overload.md"))], claims)
     sys.exit(DONE if complete else INCOMPLETE)
 
 

@@ -1,0 +1,127 @@
+"""The worked workloads of the guide beside what was measured of requests and connections like theirs. Pure.
+
+CPU per request: a mixture of cost rows, against the cost model. Answers per second of users whose requests block: against the bound of the
+loop, or of users and hold (Little's law). Memory of idle connections: with most of them, against the line through the levels up to half as
+many.
+"""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Literal
+
+from nsb.analyse.model import CostModel, Fitted, mixtures_of, work_of
+from nsb.analyse.size import EXAMPLES, cost
+from nsb.analyse.stats import contrast
+from nsb.analyse.table import latest
+from nsb.records.judged import Cell
+from nsb.registry.scenario import Scenario
+from nsb.registry.shapes import Mixture
+from nsb.registry.terms import Frozen
+
+PREFIX = "work-"
+"""Scenarios that are named so measure the workload of size.EXAMPLES after it."""
+IDLE, IDLE_WORKLOAD = "idle-connections", "chat"
+"""The scenario whose connections are those of this workload."""
+
+What = Literal["cpu", "throughput", "memory"]
+
+
+class Checked(Frozen):
+    """One contender: measured ÷ predicted, geometric mean over the rounds, with its 95 % t interval."""
+
+    contender: str
+    predicted: float
+    """µs, requests/s or MiB."""
+    ratio: float
+    low: float
+    high: float
+
+
+class Worked(Frozen):
+    """What a committed run says of one workload."""
+
+    workload: str
+    run: str
+    what: What
+    checked: list[Checked]
+
+
+def worked(model: CostModel, run: str, cells: Iterable[Cell], scenarios: Mapping[str, Scenario]) -> list[Worked]:
+    """Of each workload that the run measured. `scenarios`: what they ask today, by their ids. Contenders without two rounds are left out."""
+    final = latest(cells)
+    found = []
+    for name in dict.fromkeys(cell.scenario for cell in final):
+        scenario, own = scenarios.get(name), [cell for cell in final if cell.scenario == name and cell.status == "valid"]
+        if name == IDLE:
+            found.append(Worked(workload=IDLE_WORKLOAD, run=run, what="memory", checked=list(_connections(own))))
+        elif scenario is not None and name.startswith(PREFIX) and name.removeprefix(PREFIX) in EXAMPLES:
+            what: What = "cpu" if isinstance(scenario, Mixture) else "throughput"
+            found.append(Worked(workload=name.removeprefix(PREFIX), run=run, what=what, checked=list(_requests(model, own, scenario))))
+    return [each for each in found if each.checked]
+
+
+def _requests(model: CostModel, cells: Sequence[Cell], scenario: Scenario) -> Iterable[Checked]:
+    work = mixtures_of({scenario.id: scenario}).get(scenario.id)
+    for of in model.contenders:
+        own = [cell for cell in cells if cell.contender == of.contender]
+        if not of.rounds:
+            continue
+        if work is not None:
+            predicted, measured = cost(of, work).value, [cell.cpu_us_per_request.get("service") for cell in own]
+        else:
+            predicted, measured = _answers(of, scenario), [cell.throughput_rps for cell in own]
+        yield from _beside(of.contender, [(value, predicted) for value in measured if value])
+
+
+def _answers(of: Fitted, scenario: Scenario) -> float:
+    """Requests per second of closed users who each hold what they hold: a loop serves one of them after the other."""
+    hold_s = scenario.hold_ms / 1000 + cost(of, work_of(scenario)).value / 1e6
+    servers = of.stations.workers if of.stations.blocked_by == "loop" else min(scenario.vus or 1, of.stations.threads or math.inf)
+    return servers / hold_s
+
+
+def _connections(cells: Sequence[Cell]) -> Iterable[Checked]:
+    for name in dict.fromkeys(cell.contender for cell in cells):
+        pairs = [pair for cell in cells if cell.contender == name and (pair := _extrapolated(cell)) is not None]
+        yield from _beside(name, pairs)
+
+
+def _extrapolated(cell: Cell) -> tuple[float, float] | None:
+    """Memory with most connections (MiB), measured and predicted; None below two levels up to half as many."""
+    most = max((reading.users for reading in cell.ladder), default=0)
+    below = [(reading.users, reading.pss_mib) for reading in cell.ladder if reading.users <= most / 2]
+    if len({users for users, _ in below}) < 2:
+        return None
+    line = statistics.linear_regression(*zip(*below, strict=True))
+    predicted = line.intercept + line.slope * most
+    return (statistics.fmean(reading.pss_mib for reading in cell.ladder if reading.users == most), predicted) if predicted > 0 else None
+
+
+def _beside(contender: str, pairs: Sequence[tuple[float, float]]) -> Iterable[Checked]:
+    """Nothing below two rounds: no number without spread."""
+    if len(pairs) < 2:
+        return
+    found = contrast([math.log(measured / predicted) for measured, predicted in pairs])
+    around, mean = found.interval(0.95), _geometric(predicted for _, predicted in pairs)
+    yield Checked(
+        contender=contender,
+        predicted=round(mean, 4),
+        ratio=round(math.exp(found.mean), 4),
+        low=round(math.exp(around.low), 4),
+        high=round(math.exp(around.high), 4),
+    )
+
+
+def _geometric(values: Iterable[float]) -> float:
+    return math.exp(statistics.fmean(math.log(value) for value in values))
+
+
+def newest(found: Iterable[Worked]) -> dict[str, Worked]:
+    """Workload → what the first of several runs says of it."""
+    first: dict[str, Worked] = {}
+    for each in found:
+        first.setdefault(each.workload, each)
+    return first

@@ -1,0 +1,77 @@
+"""The worked workloads of the guide: what was measured of requests like theirs is held against what the model says of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from nsb.analyse import worked as workloads
+from nsb.analyse.model import mixtures_of
+from nsb.analyse.size import EXAMPLES, cost
+from nsb.records.cells import Reading
+from nsb.records.judged import Cell
+from nsb.registry.load import Registry
+from nsb.registry.shapes import ClosedUsers, Mixture
+from nsb.render.messages import LANGUAGES, text
+from nsb.session.models import of_committed
+from test_model import plain
+
+MODEL = of_committed(Path(__file__).resolve().parents[1])
+
+
+def found(registry: Registry, cells: list[Cell]) -> dict[str, workloads.Worked]:
+    return workloads.newest(workloads.worked(MODEL, "a-run", cells, registry.scenarios))
+
+
+def test_every_worked_workload_has_a_measurement(registry: Registry) -> None:
+    named = {name.removeprefix(workloads.PREFIX) for name in registry.scenarios if name.startswith(workloads.PREFIX)}
+    assert named | {workloads.IDLE_WORKLOAD} == set(EXAMPLES)
+    assert workloads.IDLE in registry.scenarios
+    for name in EXAMPLES:
+        assert all("RATIOS" in text(f"guide.worked.{name}", language, run="RUN", ratios="RATIOS") for language in LANGUAGES)
+
+
+def test_a_mixture_is_held_against_the_cost_model(registry: Registry) -> None:
+    scenario, of = registry.scenarios["work-crud"], MODEL.of("go")
+    assert isinstance(scenario, Mixture)
+    assert of is not None
+    predicted = cost(of, mixtures_of({scenario.id: scenario})[scenario.id]).value
+    dearer = [plain("go", scenario.id, n, cpu_us_per_request={"service": 1.1 * predicted * (1 + n / 1000)}) for n in (1, 2)]
+    (checked,) = found(registry, [*dearer, plain("rust", scenario.id, 1, cpu_us_per_request={"service": 20.0})])["crud"].checked
+    assert (checked.contender, checked.predicted) == ("go", pytest.approx(predicted, rel=1e-4)), "rust has one round: no spread"
+    assert checked.ratio == pytest.approx(1.1, rel=0.01)
+    assert checked.low < checked.ratio < checked.high
+
+
+def test_a_blocking_library_is_held_against_the_loop_or_the_users(registry: Registry) -> None:
+    scenario = registry.scenarios["work-legacy"]
+    assert isinstance(scenario, ClosedUsers)
+    cells = [plain(name, scenario.id, n, throughput_rps=20.0 + n / 100) for name in ("node", "go", "java-pt") for n in (1, 2)]
+    checked = {each.contender: each for each in found(registry, cells)["legacy"].checked}
+    hold_s = scenario.hold_ms / 1000
+    assert checked["node"].predicted == pytest.approx(1 / hold_s, rel=0.01), "one loop serves one after the other"
+    for name in ("go", "java-pt"):
+        assert checked[name].predicted == pytest.approx(scenario.vus / hold_s, rel=0.01)
+        assert checked[name].ratio == pytest.approx(20 * hold_s / scenario.vus, rel=0.01)
+
+
+def ladder(per_mib: float, most_mib: float) -> list[Reading]:
+    """30 MiB and so much for each 1,000 connections, but with most of them."""
+    return [Reading(users=users, in_flight=None, pss_mib=30 + per_mib * users / 1000) for users in (0, 1000, 5000)] + [
+        Reading(users=10_000, in_flight=None, pss_mib=most_mib)
+    ]
+
+
+def test_memory_of_idle_connections_is_held_against_the_line_through_fewer_of_them(registry: Registry) -> None:
+    cells = [plain("go", workloads.IDLE, n, ladder=ladder(20.0, 253.0 + n / 10)) for n in (1, 2)]
+    short = [plain("rust", workloads.IDLE, n, ladder=ladder(5.0, 80.0)[2:]) for n in (1, 2)]
+    (checked,) = found(registry, [*cells, *short])["chat"].checked
+    assert (checked.contender, checked.predicted) == ("go", pytest.approx(230.0))
+    assert checked.ratio == pytest.approx(1.1, rel=0.01)
+
+
+def test_the_newest_run_that_has_a_workload_is_told(registry: Registry) -> None:
+    cells = [plain("go", workloads.IDLE, n, ladder=ladder(20.0, 230.0 + n / 10)) for n in (1, 2)]
+    both = [each for run in ("newer", "older") for each in workloads.worked(MODEL, run, cells, registry.scenarios)]
+    assert {name: each.run for name, each in workloads.newest(both).items()} == {"chat": "newer"}
