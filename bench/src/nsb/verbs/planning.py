@@ -12,6 +12,8 @@ from nsb.measure.tools import workshop
 from nsb.registry import plan as plans
 from nsb.registry.contenders import Contender
 from nsb.registry.load import ConfigurationError, Registry, chosen
+from nsb.registry.scenario import Scenario
+from nsb.registry.shapes import Failing, Overload
 from nsb.registry.terms import Profile
 from nsb.render import power
 from nsb.render.words import count
@@ -30,6 +32,15 @@ def size(plan: plans.Plan) -> str:
     if len(plan.pairs) < len(plan.contenders) * len(plan.scenarios):
         return f"{count(plan.cells, 'cell')}: {len(plan.pairs)} pairs of contender and scenario × {count(plan.rounds, 'round')}"
     return f"{count(plan.cells, 'cell')}: " + " × ".join(count(number, noun) for noun, number in product.items())
+
+
+def load_of(plan: plans.Plan, scenario: Scenario) -> str:
+    """`1000/s open`, `600 users closed`, or what stands for an overload and a failure."""
+    if isinstance(scenario, Failing):
+        return f"2 × {scenario.rate:g}/s open"
+    if isinstance(scenario, Overload):
+        return f"{scenario.levels[0]}–{scenario.levels[-1]} % open"
+    return f"{scenario.rate_for(plan.workers)}/s open" if scenario.model == "open" else f"{scenario.vus} users closed"
 
 
 def tell_unsupported(plan: plans.Plan) -> None:
@@ -161,7 +172,7 @@ def show(asked: Asked, runner: str) -> None:
         markup=False,
     )
     for scenario in plan.scenarios:
-        load_ = f"{scenario.rate_for(plan.workers)}/s open" if scenario.model == "open" else f"{scenario.vus} users closed"
+        load_ = load_of(plan, scenario)
         t = plan.timing(scenario)
         cells = [plan.cell_s(contender, scenario) for contender, of in plan.pairs if of is scenario]
         longest = f"up to {max(cells):.0f}" if cells and max(cells) > t.total_s else f"{t.total_s:4.1f}"
