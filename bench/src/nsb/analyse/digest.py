@@ -40,7 +40,7 @@ class Factor(Frozen):
     value: float
     low: float
     high: float
-    unit: Literal["ratio", "ms", "points"]
+    unit: judge.Unit
     tied: bool
     """Whether the two could be compared and neither was shown to be better."""
 
@@ -150,7 +150,9 @@ def _row(
         interval = all(each.ready_s is None or each.ready_s.spread == "interval" for each in table.startups)
     elif chosen.id in table.scenarios:
         metric = table.headlines[chosen.id]
-        broken = {each.contender for each in table.overloaded if each.scenario == chosen.id and each.broke} if chosen.fails_broken else set()
+        broken = (
+            {each.contender for each in table.overloaded if each.scenario == chosen.id and each.broke} if chosen.fails_broken else set()
+        )
         places = [_place(chosen, table.entry(contender, chosen.id), contender in broken) for contender in table.contenders]
         better = "more" if metric in MORE_IS_BETTER else "less"
         interval = table.rounds > 1

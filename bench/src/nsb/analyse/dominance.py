@@ -299,7 +299,7 @@ def _of_run(records: _Records, names: Sequence[str], metric: str, unit_: str, pe
 
 
 def _mean(values: Sequence[float], as_: Unit) -> _Mean | None:
-    """Geometric, or of ms, KiB and points arithmetic; of latency no finer than its clock. None below two rounds: no number without spread."""
+    """Geometric; of ms, KiB and points arithmetic; of latency no finer than its clock. None below two rounds: no number without spread."""
     if len(values) < 2:
         return None
     if as_ == "ratio":

@@ -26,7 +26,7 @@ Unit = Literal["ratio", "ms", "KiB", "points"]
 """What a pair's x is: the ln of a ratio, or a difference in ms, in KiB for slopes of memory, which may be zero or below, or in percentage
 points for shares, which may be zero."""
 MARGINS: dict[Unit, float] = {"ratio": 0.10, "ms": 1.0, "KiB": 4.0, "points": 5.0}
-"""What still counts as equal: 10 %, the whole millisecond of k6's clock, the page that memory is counted in, and five of a hundred users."""
+"""What still counts as equal: 10 %, the whole millisecond of k6's clock, a page of memory, and five of a hundred users."""
 
 Outcome = Literal["higher", "lower", "equal", "undecided"]
 Reason = Literal["too_few_rounds", "no_twin", "twin_failed", "straddles", "unsteady", "bound"]

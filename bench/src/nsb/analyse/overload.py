@@ -37,7 +37,9 @@ def figure(seen: Overload) -> OverloadFigure | None:
     if not seen.capacity_rps or idle_ms is None:
         return None
     levels = [_level(seen, each) for each in seen.levels]
-    return OverloadFigure(capacity_rps=round(seen.capacity_rps, 3), idle_ms=round(idle_ms, 3), limit_s=seen.limit_s, levels=levels, broke=seen.broke)
+    return OverloadFigure(
+        capacity_rps=round(seen.capacity_rps, 3), idle_ms=round(idle_ms, 3), limit_s=seen.limit_s, levels=levels, broke=seen.broke
+    )
 
 
 def _level(seen: Overload, level: Level) -> LevelFigure:

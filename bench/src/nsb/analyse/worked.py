@@ -50,7 +50,7 @@ class Worked(Frozen):
 
 
 def worked(model: CostModel, run: str, cells: Iterable[Cell], scenarios: Mapping[str, Scenario]) -> list[Worked]:
-    """Of each workload that the run measured. `scenarios`: what they ask today, by their ids. Contenders without two rounds are left out."""
+    """Of each workload that the run measured. `scenarios`: by id, what they ask today. Contenders without two rounds are left out."""
     final = latest(cells)
     found = []
     for name in dict.fromkeys(cell.scenario for cell in final):

@@ -367,7 +367,7 @@ class Row(Frozen):
 
 
 class Comparison(Frozen):
-    """One comparison of a part: contender to other, or to a value. Value and bounds as ratio, ms, KiB or percentage points, as `unit` says."""
+    """One comparison of a part: contender to other, or to a value. Value and bounds in `unit`, points are percentage points."""
 
     contender: str
     other: str | None

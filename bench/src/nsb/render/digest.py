@@ -206,8 +206,8 @@ def notes(found: Digest, language: Language, best: str = "digest.legend.best") -
         reasons = [f"{title(row, language)}: {own(row.chosen.fails, language)}" for row in failed]
         lines.append(text("digest.legend.fails", language, reasons=" · ".join(reasons)))
     for run in dict.fromkeys(row.run for row in shown if row.run is not None):
-        titles = ", ".join(title(row, language) for row in shown if row.run == run)
-        lines.append(text("digest.legend.elsewhere", language, rows=titles, run=run))
+        its = ", ".join(title(row, language) for row in shown if row.run == run)
+        lines.append(text("digest.legend.elsewhere", language, rows=its, run=run))
     lines += [
         text("digest.alike", language, title=title(row, language), range=hull(row, row.places, language))
         for row in found.rows if row.alike

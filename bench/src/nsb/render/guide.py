@@ -27,7 +27,7 @@ ALIKE = 1.1
 
 
 def page(plan: DigestPlan, found: Digest, model: CostModel, worked: Mapping[str, Worked], folder: str, language: Language) -> str:
-    """The whole page. `folder`: of the run, below the root; `model`: of the committed runs; `worked`: workload → what was measured of it."""
+    """The whole page. `folder`: of the run, below the root; `model`: of the committed runs; `worked`: workload → what was measured."""
     return "\n".join(
         [
             f"# {text('guide.title', language)}\n",

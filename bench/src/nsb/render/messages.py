@@ -1076,8 +1076,8 @@ MESSAGES: dict[str, tuple[str, str]] = {
     ),
     "guide.examples": ("Five workloads", "다섯 가지 예"),
     "guide.examples_head": (
-        "Calculated by the [cost model](size.md). Prices are examples: 25 for a core and 3 for a GiB, each month. Below a table stands what "
-        "was measured of such requests or connections; the list at the end says how far off the model is.",
+        "Calculated by the [cost model](size.md). Prices are examples: 25 for a core and 3 for a GiB, each month. Below a table stands "
+        "what was measured of such requests or connections; the list at the end says how far off the model is.",
         "[비용 모델](size.md)(영어)로 계산했습니다. 요금은 예시로, 한 달에 코어당 25, GiB당 3입니다. "
         "표 아래에는 같은 종류의 요청이나 연결을 측정한 결과가 있고, 모델의 오차는 맨 아래 목록에 있습니다.",
     ),
@@ -1151,7 +1151,7 @@ MESSAGES: dict[str, tuple[str, str]] = {
         "In rows of percent, large is the difference in percentage points.",
         "% 행의 큰 글씨는 차이(%p)입니다.",
     ),
-    "digest.legend.elsewhere": ("From another run, {run}: {rows}.", "다른 측정({run})에서 가져온 행: {rows}."),
+    "digest.legend.elsewhere": ("From another run, {run}: {rows}.", "{rows}: {run} 측정."),
     "digest.legend.better": (
         "{best}: better than everybody else in the row. All other values that were compared were shown to be worse than the best.",
         "{best}: 그 행의 다른 모두보다 좋음. 비교한 나머지 값은 가장 좋은 값보다 나쁘다는 것이 확인됐습니다.",

@@ -64,7 +64,13 @@ def _row(each: Overloaded, asked: Sequence[int], tails: Sequence[int], ends: Seq
         *(words.span(at(percent).memory_mib) for percent in ends),
     ]
     lag = max((level.lag_ms for level in each.levels), default=0.0)
-    return [each.contender, str(each.rounds), *(words.marked(figure, each.doubtful) for figure in figures), str(each.broke or "–"), words.number(lag)]
+    return [
+        each.contender,
+        str(each.rounds),
+        *(words.marked(figure, each.doubtful) for figure in figures),
+        str(each.broke or "–"),
+        words.number(lag),
+    ]
 
 
 def _back(level: LevelOver, limit_s: float) -> str:

@@ -220,7 +220,7 @@ def _digests_beside(root: Path, newest: Path, run: Mapping[str, Any], wanted: Di
 
 
 def _worked(root: Path, model: CostModel) -> dict[str, Worked]:
-    """Workload of the guide → what the newest committed run of the model's profile that measured it says. Raises JournalError and Altered."""
+    """Workload of the guide → what the newest committed run of this profile says of it. Raises JournalError and Altered."""
     scenarios, found = load(models.BENCH).scenarios, []
     for folder in sorted((file.parent for file in (root / "bench" / "results").glob("*/run.json")), reverse=True):
         plan = json.loads((folder / "run.json").read_text(encoding="utf-8"))["plan"]
