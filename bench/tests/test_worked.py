@@ -17,6 +17,7 @@ from nsb.render.messages import LANGUAGES, text
 from nsb.session.models import of_committed
 from test_model import plain
 
+IDLE = "idle-connections"
 MODEL = of_committed(Path(__file__).resolve().parents[1])
 
 
@@ -27,7 +28,7 @@ def found(registry: Registry, cells: list[Cell]) -> dict[str, workloads.Worked]:
 def test_every_worked_workload_has_a_measurement(registry: Registry) -> None:
     named = {name.removeprefix(workloads.PREFIX) for name in registry.scenarios if name.startswith(workloads.PREFIX)}
     assert named | {workloads.IDLE_WORKLOAD} == set(EXAMPLES)
-    assert workloads.IDLE in registry.scenarios
+    assert {workloads.workload_of(each) for each in registry.scenarios.values()} - {None} == set(EXAMPLES)
     for name in EXAMPLES:
         assert all("RATIOS" in text(f"guide.worked.{name}", language, run="RUN", ratios="RATIOS") for language in LANGUAGES)
 
@@ -64,14 +65,14 @@ def ladder(per_mib: float, most_mib: float) -> list[Reading]:
 
 
 def test_memory_of_idle_connections_is_held_against_the_line_through_fewer_of_them(registry: Registry) -> None:
-    cells = [plain("go", workloads.IDLE, n, ladder=ladder(20.0, 253.0 + n / 10)) for n in (1, 2)]
-    short = [plain("rust", workloads.IDLE, n, ladder=ladder(5.0, 80.0)[2:]) for n in (1, 2)]
+    cells = [plain("go", IDLE, n, ladder=ladder(20.0, 253.0 + n / 10)) for n in (1, 2)]
+    short = [plain("rust", IDLE, n, ladder=ladder(5.0, 80.0)[2:]) for n in (1, 2)]
     (checked,) = found(registry, [*cells, *short])["chat"].checked
     assert (checked.contender, checked.predicted) == ("go", pytest.approx(230.0))
     assert checked.ratio == pytest.approx(1.1, rel=0.01)
 
 
 def test_the_newest_run_that_has_a_workload_is_told(registry: Registry) -> None:
-    cells = [plain("go", workloads.IDLE, n, ladder=ladder(20.0, 230.0 + n / 10)) for n in (1, 2)]
+    cells = [plain("go", IDLE, n, ladder=ladder(20.0, 230.0 + n / 10)) for n in (1, 2)]
     both = [each for run in ("newer", "older") for each in workloads.worked(MODEL, run, cells, registry.scenarios)]
     assert {name: each.run for name, each in workloads.newest(both).items()} == {"chat": "newer"}

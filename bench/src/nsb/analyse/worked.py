@@ -18,13 +18,13 @@ from nsb.analyse.stats import contrast
 from nsb.analyse.table import latest
 from nsb.records.judged import Cell
 from nsb.registry.scenario import Scenario
-from nsb.registry.shapes import Mixture
+from nsb.registry.shapes import HeldConnections, Mixture
 from nsb.registry.terms import Frozen
 
 PREFIX = "work-"
 """Scenarios that are named so measure the workload of size.EXAMPLES after it."""
-IDLE, IDLE_WORKLOAD = "idle-connections", "chat"
-"""The scenario whose connections are those of this workload."""
+IDLE_WORKLOAD, MANY = "chat", 10_000
+"""The workload that a scenario measures which holds so many connections or more."""
 
 What = Literal["cpu", "throughput", "memory"]
 
@@ -49,17 +49,28 @@ class Worked(Frozen):
     checked: list[Checked]
 
 
+def workload_of(scenario: Scenario | None) -> str | None:
+    """Which workload a scenario measures; None: none."""
+    if isinstance(scenario, HeldConnections) and scenario.levels[-1] >= MANY:
+        return IDLE_WORKLOAD
+    name = "" if scenario is None else scenario.id
+    return name.removeprefix(PREFIX) if name.startswith(PREFIX) and name.removeprefix(PREFIX) in EXAMPLES else None
+
+
 def worked(model: CostModel, run: str, cells: Iterable[Cell], scenarios: Mapping[str, Scenario]) -> list[Worked]:
     """Of each workload that the run measured. `scenarios`: by id, what they ask today. Contenders without two rounds are left out."""
     final = latest(cells)
     found = []
     for name in dict.fromkeys(cell.scenario for cell in final):
         scenario, own = scenarios.get(name), [cell for cell in final if cell.scenario == name and cell.status == "valid"]
-        if name == IDLE:
-            found.append(Worked(workload=IDLE_WORKLOAD, run=run, what="memory", checked=list(_connections(own))))
-        elif scenario is not None and name.startswith(PREFIX) and name.removeprefix(PREFIX) in EXAMPLES:
+        workload = workload_of(scenario)
+        if scenario is None or workload is None:
+            continue
+        if isinstance(scenario, HeldConnections):
+            found.append(Worked(workload=workload, run=run, what="memory", checked=list(_connections(own))))
+        else:
             what: What = "cpu" if isinstance(scenario, Mixture) else "throughput"
-            found.append(Worked(workload=name.removeprefix(PREFIX), run=run, what=what, checked=list(_requests(model, own, scenario))))
+            found.append(Worked(workload=workload, run=run, what=what, checked=list(_requests(model, own, scenario))))
     return [each for each in found if each.checked]
 
 

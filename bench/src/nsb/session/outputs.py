@@ -19,7 +19,7 @@ from nsb.analyse import worked as workloads
 from nsb.analyse.digest import Digest, digest, filled
 from nsb.analyse.dominance import dominance
 from nsb.analyse.merged import Across, across
-from nsb.analyse.worked import IDLE, PREFIX, Worked
+from nsb.analyse.worked import Worked
 from nsb.measure import archive
 from nsb.measure.journal import JournalError, read_starts_of, write_whole
 from nsb.measure.process import run as run_program
@@ -224,7 +224,7 @@ def _worked(root: Path, model: CostModel) -> dict[str, Worked]:
     scenarios, found = load(models.BENCH).scenarios, []
     for folder in sorted((file.parent for file in (root / "bench" / "results").glob("*/run.json")), reverse=True):
         plan = json.loads((folder / "run.json").read_text(encoding="utf-8"))["plan"]
-        if plan["profile"] == model.profile and any(name == IDLE or name.startswith(PREFIX) for name in plan["headlines"]):
+        if plan["profile"] == model.profile and any(workloads.workload_of(scenarios.get(name)) for name in plan["headlines"]):
             found += workloads.worked(model, folder.name, read_run(folder)[1], scenarios)
     return workloads.newest(found)
 
