@@ -59,18 +59,22 @@ def altered(cells: Sequence[Cell], contender: str, scenario: str, factor: float)
         latency = cell.latency_ms.model_copy(update={name: times(value) for name, value in cell.latency_ms})
         second = cell.second and cell.second.model_copy(update={"throughput_rps": times(cell.second.throughput_rps)})
         cpu = {role: times(value) for role, value in cell.cpu_us_per_request.items()}
+        levels = (
+            [] if cell.overload is None else [each.model_copy(update={"goodput": times(each.goodput)}) for each in cell.overload.levels]
+        )
         return cell.model_copy(
             update={
                 "throughput_rps": times(cell.throughput_rps), "second": second, "latency_ms": latency, "memory_slope": slope,
                 "cpu_us_per_request": cpu, "memory_peak_mib": times(cell.memory_peak_mib),
+                "overload": cell.overload and cell.overload.model_copy(update={"levels": levels}),
             }
         )  # fmt: skip
 
     return [one(cell) for cell in cells]
 
 
-def room(found: JudgedClaim) -> tuple[float, str, str, float]:
-    """The factor by which the figures of a contender must change until its claim is no longer decided so; contender, scenario, and in which
+def room(found: JudgedClaim) -> tuple[float, set[tuple[str, str, float]]]:
+    """The factor by which figures must change until their claim is no longer decided so; whose they are, in which scenario, and in which
     direction. What refutes must all be gone: the largest; of what supports one is enough: the smallest."""
     rooms = []
     for part in found.parts:
@@ -80,7 +84,10 @@ def room(found: JudgedClaim) -> tuple[float, str, str, float]:
                 assert isinstance(part.rule, MeasuredRule)
                 rooms.append((*_room(part.rule, each, rows), part.rule.scenario))
     factor, contender, towards, scenario = (max if found.conclusion == "REFUTED" else min)(rooms)
-    return factor, contender, scenario, towards
+    whose = {contender: (contender, scenario, towards)}
+    if found.conclusion == "REFUTED":
+        whose |= {name: (name, where, way) for _, name, way, where in rooms if name != contender and where == scenario}
+    return factor, set(whose.values())
 
 
 def _room(rule: object, each: Comparison, rows: dict[str, float | None]) -> tuple[float, str, float]:
@@ -133,9 +140,12 @@ def test_a_tenth_changes_the_conclusions_that_are_near_a_border_and_no_others() 
         folder = ROOT / everything()[id_].folder
         before = judge_alone(id_, folder)
         assert before.conclusion == everything()[id_].claim.conclusion
-        factor, contender, scenario, towards = room(before)
-        after = judge_alone(id_, folder, altered(read_run(folder)[1], contender, scenario, towards))
-        rooms[id_] = f"{contender} {scenario} × {factor:.3g}: {before.conclusion} → {after.conclusion}"
+        factor, whose = room(before)
+        cells = read_run(folder)[1]
+        for contender, scenario, towards in whose:
+            cells = altered(cells, contender, scenario, towards)
+        after = judge_alone(id_, folder, cells)
+        rooms[id_] = f"{sorted(whose)} × {factor:.3g}: {before.conclusion} → {after.conclusion}"
         if after.conclusion != before.conclusion:
             changed.append(id_)
         if abs(math.log(factor) / math.log(TENTH) - 1) > 0.1:
