@@ -96,8 +96,9 @@ def test_one_command_prints_one_raw_summary(run: Path, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("folder", RESULTS, ids=lambda path: path.name)
 def test_every_raw_file_that_a_committed_cell_names_is_in_the_archive(folder: Path) -> None:
-    named = {raw for cell in read_run(folder)[1] for raw in (cell.raw, cell.second and cell.second.raw) if raw}
-    assert named
+    cells = read_run(folder)[1]
+    named = {raw for cell in cells for raw in (cell.raw, cell.second and cell.second.raw) if raw}
+    assert named or all(cell.overload is not None for cell in cells), "the generator of overloads has its figures in the cell"
     assert named <= set(archive.members(folder))
 
 

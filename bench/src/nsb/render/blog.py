@@ -31,6 +31,8 @@ MOST_CHARTS = 2
 """Beside the picture of the digest."""
 MOST_OPEN = 4
 """Undecided claims of which the post says why."""
+MOST_LISTED = 20
+"""Refuted claims that are listed beside the surprises."""
 PICTURE = "digest"
 """The id of the digest's picture among the charts."""
 
@@ -55,6 +57,7 @@ def post(
         table=table,
         run=run,
         claims=claims,
+        most_listed=MOST_LISTED,
         findings=[words.sentence(each, language) for each in digest.findings],
         grid=words.table(digest, language),
         notes=words.notes(digest, language),
