@@ -67,7 +67,8 @@ def ladder(per_mib: float, most_mib: float) -> list[Reading]:
 def test_memory_of_idle_connections_is_held_against_the_line_through_fewer_of_them(registry: Registry) -> None:
     cells = [plain("go", IDLE, n, ladder=ladder(20.0, 253.0 + n / 10)) for n in (1, 2)]
     short = [plain("rust", IDLE, n, ladder=ladder(5.0, 80.0)[2:]) for n in (1, 2)]
-    (checked,) = found(registry, [*cells, *short])["chat"].checked
+    other = [plain("nobody", IDLE, n, ladder=ladder(20.0, 253.0 + n / 10)) for n in (1, 2)]  # not of the model
+    (checked,) = found(registry, [*cells, *short, *other])["chat"].checked
     assert (checked.contender, checked.predicted) == ("go", pytest.approx(230.0))
     assert checked.ratio == pytest.approx(1.1, rel=0.01)
 

@@ -24,7 +24,7 @@ from nsb.records.judged import Cell
 from nsb.records.starts import Start
 from nsb.registry.claims import Criterion, Dominance, JudgedClaim
 from nsb.registry.digest import READY, Chosen, DigestPlan, Told
-from nsb.registry.terms import METRIC_UNITS, MORE_IS_BETTER, Frozen, Metric
+from nsb.registry.terms import METRIC_UNITS, MORE_IS_BETTER, SHARES, Frozen, Metric
 
 MOST_FINDINGS = 5
 MOST_SURPRISES = 3
@@ -249,8 +249,9 @@ def _factors(
     cells: Sequence[Cell],
     starts: Sequence[Start],
 ) -> dict[str, dict[str, Factor]]:
-    """Contender → baseline → factor; none without two common rounds, nor of a figure that is a bound or hardly known."""
-    names = [place.contender for place in places if _steady(place)]
+    """Contender → baseline → factor; none without two common rounds, nor of a figure that is a bound, nor a ratio of one hardly known."""
+    shares = metric in SHARES
+    names = [place.contender for place in places if _told(place) and (shares or _steady(place))]
     unit: judge.Unit = "ratio"
     values: dict[str, Mapping[int, float]]
     if row == READY:
@@ -271,9 +272,14 @@ def _factors(
     return factors
 
 
+def _told(place: Place) -> bool:
+    return place.value is not None and place.low is not None and place.high is not None and not place.reached and not place.bound
+
+
 def _steady(place: Place) -> bool:
-    if place.value is None or place.low is None or place.high is None or place.reached or place.bound:
-        return False
+    assert place.value is not None
+    assert place.low is not None
+    assert place.high is not None
     return max(place.high - place.value, place.value - place.low) <= WIDEST * place.value
 
 

@@ -67,7 +67,7 @@ def worked(model: CostModel, run: str, cells: Iterable[Cell], scenarios: Mapping
         if scenario is None or workload is None:
             continue
         if isinstance(scenario, HeldConnections):
-            found.append(Worked(workload=workload, run=run, what="memory", checked=list(_connections(own))))
+            found.append(Worked(workload=workload, run=run, what="memory", checked=list(_connections(model, own))))
         else:
             what: What = "cpu" if isinstance(scenario, Mixture) else "throughput"
             found.append(Worked(workload=workload, run=run, what=what, checked=list(_requests(model, own, scenario))))
@@ -94,8 +94,8 @@ def _answers(of: Fitted, scenario: Scenario) -> float:
     return servers / hold_s
 
 
-def _connections(cells: Sequence[Cell]) -> Iterable[Checked]:
-    for name in dict.fromkeys(cell.contender for cell in cells):
+def _connections(model: CostModel, cells: Sequence[Cell]) -> Iterable[Checked]:
+    for name in (each.contender for each in model.contenders):
         pairs = [pair for cell in cells if cell.contender == name and (pair := _extrapolated(cell)) is not None]
         yield from _beside(name, pairs)
 

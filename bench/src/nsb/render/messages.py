@@ -217,7 +217,7 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "unit.s": ("s", "초"),
     "unit.threads": ("threads", "스레드"),
     "unit.switches/request": ("switches/request", "스위치/요청"),
-    "unit.goodput %": ("% of its capacity, at 150 %", "처리 능력 대비 %(150% 요청 시)"),
+    "unit.goodput %": ("% of its capacity, at 150 %", "처리 능력 대비 %(150%)"),
     "unit.served %": ("% of the others served during the fault", "장애 중 제때 응답받은 다른 사용자 %"),
     "unit.ratio": ("×", "배"),
     "unit.×": ("×", "배"),

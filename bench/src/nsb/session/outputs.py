@@ -7,7 +7,7 @@ import os
 import re
 import sys
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -209,12 +209,21 @@ def digest_of_run(folder: Path, run: dict[str, Any], cells: Sequence[Cell], want
     return digest(wanted, tables.make(run, cells, starts), run, cells, starts, dominance(run, cells, starts, read_code_of(folder)))
 
 
+def _plans(root: Path) -> Iterator[tuple[Path, dict[str, Any]]]:
+    """The committed runs with their plans, the newest first."""
+    for file in sorted((root / "bench" / "results").glob("*/run.json"), reverse=True):
+        yield file.parent, json.loads(file.read_text(encoding="utf-8"))["plan"]
+
+
 def _digests_beside(root: Path, newest: Path, run: Mapping[str, Any], wanted: DigestPlan) -> dict[str, Digest]:
     """Of the committed runs of the same profile that have a row of the small table, the newest first. Raises JournalError and Altered."""
     found = {}
-    for folder in sorted((file.parent for file in (root / "bench" / "results").glob("*/run.json") if file.parent != newest), reverse=True):
-        plan = json.loads((folder / "run.json").read_text(encoding="utf-8"))["plan"]
-        if plan["profile"] == run["plan"]["profile"] and not set(plan["headlines"]).isdisjoint(row.id for row in wanted.rows):
+    for folder, plan in _plans(root):
+        if (
+            folder != newest
+            and plan["profile"] == run["plan"]["profile"]
+            and not set(plan["headlines"]).isdisjoint(row.id for row in wanted.rows)
+        ):
             found[folder.name] = digest_of_run(folder, *read_run(folder), wanted)
     return found
 
@@ -222,8 +231,7 @@ def _digests_beside(root: Path, newest: Path, run: Mapping[str, Any], wanted: Di
 def _worked(root: Path, model: CostModel) -> dict[str, Worked]:
     """Workload of the guide → what the newest committed run of this profile says of it. Raises JournalError and Altered."""
     scenarios, found = load(models.BENCH).scenarios, []
-    for folder in sorted((file.parent for file in (root / "bench" / "results").glob("*/run.json")), reverse=True):
-        plan = json.loads((folder / "run.json").read_text(encoding="utf-8"))["plan"]
+    for folder, plan in _plans(root):
         if plan["profile"] == model.profile and any(workloads.workload_of(scenarios.get(name)) for name in plan["headlines"]):
             found += workloads.worked(model, folder.name, read_run(folder)[1], scenarios)
     return workloads.newest(found)
