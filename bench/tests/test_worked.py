@@ -7,22 +7,23 @@ from pathlib import Path
 import pytest
 
 from nsb.analyse import worked as workloads
-from nsb.analyse.model import mixtures_of
-from nsb.analyse.size import EXAMPLES, cost
+from nsb.analyse.model import Predicted
+from nsb.analyse.size import EXAMPLES
 from nsb.records.cells import Reading
 from nsb.records.judged import Cell
 from nsb.registry.load import Registry
-from nsb.registry.shapes import ClosedUsers, Mixture
+from nsb.registry.shapes import ClosedUsers
 from nsb.render.messages import LANGUAGES, text
 from nsb.session.models import of_committed
 from test_model import plain
 
 IDLE = "idle-connections"
 MODEL = of_committed(Path(__file__).resolve().parents[1])
+NAMES = [each.contender for each in MODEL.contenders]
 
 
 def found(registry: Registry, cells: list[Cell]) -> dict[str, workloads.Worked]:
-    return workloads.newest(workloads.worked(MODEL, "a-run", cells, registry.scenarios))
+    return workloads.newest(workloads.worked(MODEL, NAMES, cells, registry.scenarios))
 
 
 def test_every_worked_workload_has_a_measurement(registry: Registry) -> None:
@@ -33,16 +34,14 @@ def test_every_worked_workload_has_a_measurement(registry: Registry) -> None:
         assert all("RATIOS" in text(f"guide.worked.{name}", language, run="RUN", ratios="RATIOS") for language in LANGUAGES)
 
 
-def test_a_mixture_is_held_against_the_cost_model(registry: Registry) -> None:
-    scenario, of = registry.scenarios["work-crud"], MODEL.of("go")
-    assert isinstance(scenario, Mixture)
-    assert of is not None
-    predicted = cost(of, mixtures_of({scenario.id: scenario})[scenario.id]).value
-    dearer = [plain("go", scenario.id, n, cpu_us_per_request={"service": 1.1 * predicted * (1 + n / 1000)}) for n in (1, 2)]
-    (checked,) = found(registry, [*dearer, plain("rust", scenario.id, 1, cpu_us_per_request={"service": 20.0})])["crud"].checked
-    assert (checked.contender, checked.predicted) == ("go", pytest.approx(predicted, rel=1e-4)), "rust has one round: no spread"
-    assert checked.ratio == pytest.approx(1.1, rel=0.01)
-    assert checked.low < checked.ratio < checked.high
+def test_a_mixture_is_held_against_the_cost_rows_of_its_run(registry: Registry) -> None:
+    checked = Predicted(scenario="work-crud", measured_us=55.0, predicted_us=50.0, off=-1 / 11, low=-0.2, high=0.25)
+    alone = checked.model_copy(update={"low": None, "high": None})
+    fitted = {"go": checked, "rust": alone, "node": checked.model_copy(update={"scenario": "mix-1"})}
+    own = [each.model_copy(update={"mixtures": [fitted[each.contender]]}) for each in MODEL.contenders if each.contender in fitted]
+    cells = [plain(name, "work-crud", n) for name in fitted for n in (1, 2)]
+    (found,) = workloads.worked(MODEL.model_copy(update={"contenders": own}), NAMES, cells, registry.scenarios)
+    assert [(each.contender, each.ratio, each.low, each.high) for each in found.checked] == [("go", 1.1, 0.8, 1.25)], "others lack a spread"
 
 
 def test_a_blocking_library_is_held_against_the_loop_or_the_users(registry: Registry) -> None:
@@ -75,5 +74,9 @@ def test_memory_of_idle_connections_is_held_against_the_line_through_fewer_of_th
 
 def test_the_newest_run_that_has_a_workload_is_told(registry: Registry) -> None:
     cells = [plain("go", IDLE, n, ladder=ladder(20.0, 230.0 + n / 10)) for n in (1, 2)]
-    both = [each for run in ("newer", "older") for each in workloads.worked(MODEL, run, cells, registry.scenarios)]
+    both = [
+        each
+        for run in ("newer", "older")
+        for each in workloads.worked(MODEL.model_copy(update={"run": run}), NAMES, cells, registry.scenarios)
+    ]
     assert {name: each.run for name, each in workloads.newest(both).items()} == {"chat": "newer"}

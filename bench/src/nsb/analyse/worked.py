@@ -1,8 +1,8 @@
 """The worked workloads of the guide beside what was measured of requests and connections like theirs. Pure.
 
-CPU per request: a mixture of cost rows, against the cost model. Answers per second of users whose requests block: against the bound of the
-loop, or of users and hold (Little's law). Memory of idle connections: with most of them, against the line through the levels up to half as
-many.
+CPU per request: a mixture of cost rows, against the cost model of the same run, since machines differ by the day. Answers per second of
+users whose requests block: against the bound of the loop, or of users and hold (Little's law). Memory of idle connections: with most of
+them, against the line through the levels up to half as many.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import statistics
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal
 
-from nsb.analyse.model import CostModel, Fitted, mixtures_of, work_of
+from nsb.analyse.model import CostModel, Fitted, work_of
 from nsb.analyse.size import EXAMPLES, cost
 from nsb.analyse.stats import contrast
 from nsb.analyse.table import latest
@@ -57,34 +57,46 @@ def workload_of(scenario: Scenario | None) -> str | None:
     return name.removeprefix(PREFIX) if name.startswith(PREFIX) and name.removeprefix(PREFIX) in EXAMPLES else None
 
 
-def worked(model: CostModel, run: str, cells: Iterable[Cell], scenarios: Mapping[str, Scenario]) -> list[Worked]:
-    """Of each workload that the run measured. `scenarios`: by id, what they ask today. Contenders without two rounds are left out."""
-    final = latest(cells)
+def worked(own: CostModel, names: Sequence[str], cells: Iterable[Cell], scenarios: Mapping[str, Scenario]) -> list[Worked]:
+    """Of each workload that the run measured. `own`: the model of that run; `names`: contenders to tell of, in this order; `scenarios`: by
+    id, what they ask today. Contenders without two rounds are left out."""
+    final, models = latest(cells), [of for name in names if (of := own.of(name)) is not None]
     found = []
     for name in dict.fromkeys(cell.scenario for cell in final):
-        scenario, own = scenarios.get(name), [cell for cell in final if cell.scenario == name and cell.status == "valid"]
+        scenario, valid = scenarios.get(name), [cell for cell in final if cell.scenario == name and cell.status == "valid"]
         workload = workload_of(scenario)
         if scenario is None or workload is None:
             continue
         if isinstance(scenario, HeldConnections):
-            found.append(Worked(workload=workload, run=run, what="memory", checked=list(_connections(model, own))))
+            found.append(Worked(workload=workload, run=own.run, what="memory", checked=list(_connections(names, valid))))
+        elif isinstance(scenario, Mixture):
+            found.append(Worked(workload=workload, run=own.run, what="cpu", checked=list(_mixture(models, name))))
         else:
-            what: What = "cpu" if isinstance(scenario, Mixture) else "throughput"
-            found.append(Worked(workload=workload, run=run, what=what, checked=list(_requests(model, own, scenario))))
+            found.append(Worked(workload=workload, run=own.run, what="throughput", checked=list(_blocked(models, valid, scenario))))
     return [each for each in found if each.checked]
 
 
-def _requests(model: CostModel, cells: Sequence[Cell], scenario: Scenario) -> Iterable[Checked]:
-    work = mixtures_of({scenario.id: scenario}).get(scenario.id)
-    for of in model.contenders:
-        own = [cell for cell in cells if cell.contender == of.contender]
-        if not of.rounds:
-            continue
-        if work is not None:
-            predicted, measured = cost(of, work).value, [cell.cpu_us_per_request.get("service") for cell in own]
-        else:
-            predicted, measured = _answers(of, scenario), [cell.throughput_rps for cell in own]
-        yield from _beside(of.contender, [(value, predicted) for value in measured if value])
+def _mixture(models: Sequence[Fitted], scenario: str) -> Iterable[Checked]:
+    """As the fit says it: in each round, against that round's cost rows."""
+    for of in models:
+        for each in of.mixtures:
+            if each.scenario == scenario and each.low is not None and each.high is not None:
+                yield Checked(
+                    contender=of.contender,
+                    predicted=each.predicted_us,
+                    ratio=round(1 / (1 + each.off), 4),
+                    low=round(1 / (1 + each.high), 4),
+                    high=round(1 / (1 + each.low), 4),
+                )
+
+
+def _blocked(models: Sequence[Fitted], cells: Sequence[Cell], scenario: Scenario) -> Iterable[Checked]:
+    """Nothing of a contender whose cost rows the run lacks."""
+    for of in models:
+        if of.rounds:
+            predicted = _answers(of, scenario)
+            measured = [cell.throughput_rps for cell in cells if cell.contender == of.contender]
+            yield from _beside(of.contender, [(value, predicted) for value in measured if value])
 
 
 def _answers(of: Fitted, scenario: Scenario) -> float:
@@ -94,8 +106,8 @@ def _answers(of: Fitted, scenario: Scenario) -> float:
     return servers / hold_s
 
 
-def _connections(model: CostModel, cells: Sequence[Cell]) -> Iterable[Checked]:
-    for name in (each.contender for each in model.contenders):
+def _connections(names: Sequence[str], cells: Sequence[Cell]) -> Iterable[Checked]:
+    for name in names:
         pairs = [pair for cell in cells if cell.contender == name and (pair := _extrapolated(cell)) is not None]
         yield from _beside(name, pairs)
 

@@ -1102,20 +1102,20 @@ MESSAGES: dict[str, tuple[str, str]] = {
         "초당 300건. 요청마다 5ms 쿼리 두 번과 스레드를 50ms 블로킹하는 라이브러리 호출이 있습니다.",
     ),
     "guide.worked.crud": (
-        "Measured in {run}: six reads to one insert. CPU per request, measured ÷ predicted: {ratios}.",
-        "{run}에서 조회 6, INSERT 1의 비율로 측정했습니다. 요청당 CPU의 측정값 ÷ 예측값: {ratios}.",
+        "Measured in {run}: six reads to one insert. CPU per request, measured ÷ predicted by its cost rows: {ratios}.",
+        "{run}에서 조회 6, INSERT 1의 비율로 측정했습니다. 요청당 CPU의 측정값 ÷ 같은 측정의 cost-… 행 예측값: {ratios}.",
     ),
     "guide.worked.gateway": (
-        "Measured in {run}: three calls of 20 ms at once. CPU per request, measured ÷ predicted: {ratios}.",
-        "{run}에서 20ms 호출 3건을 동시에 보내는 요청으로 측정했습니다. 요청당 CPU의 측정값 ÷ 예측값: {ratios}.",
+        "Measured in {run}: three calls of 20 ms at once. CPU per request, measured ÷ predicted by its cost rows: {ratios}.",
+        "{run}에서 20ms 호출 3건을 동시에 보내는 요청으로 측정했습니다. 요청당 CPU의 측정값 ÷ 같은 측정의 cost-… 행 예측값: {ratios}.",
     ),
     "guide.worked.chat": (
         "Measured in {run}: memory with 10,000 silent connections, against the line through 0 to 5,000. Measured ÷ predicted: {ratios}.",
         "{run}에서 유휴 연결 10,000개의 메모리를 0~5,000개로 그은 직선과 비교했습니다. 측정값 ÷ 예측값: {ratios}.",
     ),
     "guide.worked.reports": (
-        "Measured in {run}: five reads to one request that computes. CPU per request, measured ÷ predicted: {ratios}.",
-        "{run}에서 조회 5, 계산 1의 비율로 측정했습니다. 요청당 CPU의 측정값 ÷ 예측값: {ratios}.",
+        "Measured in {run}: five reads to one request that computes. CPU per request, measured ÷ predicted by its cost rows: {ratios}.",
+        "{run}에서 조회 5, 계산 1의 비율로 측정했습니다. 요청당 CPU의 측정값 ÷ 같은 측정의 cost-… 행 예측값: {ratios}.",
     ),
     "guide.worked.legacy": (
         "Measured in {run}: 20 users whose requests each block for 50 ms. Requests per second, measured ÷ predicted: {ratios}.",

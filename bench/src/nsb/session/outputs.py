@@ -230,10 +230,10 @@ def _digests_beside(root: Path, newest: Path, run: Mapping[str, Any], wanted: Di
 
 def _worked(root: Path, model: CostModel) -> dict[str, Worked]:
     """Workload of the guide → what the newest committed run of this profile says of it. Raises JournalError and Altered."""
-    scenarios, found = load(models.BENCH).scenarios, []
+    scenarios, names, found = load(models.BENCH).scenarios, [each.contender for each in model.contenders], []
     for folder, plan in _plans(root):
         if plan["profile"] == model.profile and any(workloads.workload_of(scenarios.get(name)) for name in plan["headlines"]):
-            found += workloads.worked(model, folder.name, read_run(folder)[1], scenarios)
+            found += workloads.worked(models.fitted(folder), names, read_run(folder)[1], scenarios)
     return workloads.newest(found)
 
 
