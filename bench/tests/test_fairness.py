@@ -416,6 +416,13 @@ def test_the_page_says_where_a_scenario_has_a_heap_of_its_own(record: Fairness) 
     assert not any("heap of their own" in block for block in report.section(table.make(run_of(record), []), run_of(record)))
 
 
+def test_the_page_says_where_several_generators_drove_all_contenders(record: Fairness) -> None:
+    run = run_of(record.model_copy(update={"generators": 2, "undivided": {"read": "it has 1 user", "write": "it has 1 user"}}))
+    said = "2 generators divided each load, for all contenders alike. One alone drove read, write (it has 1 user).\n"
+    assert said in report.section(table.make(run, []), run)
+    assert not any("generators" in block for block in report.section(table.make(run_of(record), []), run_of(record)))
+
+
 def test_the_page_gives_the_reason_of_a_difference_on_purpose(record: Fairness) -> None:
     one = declared(bent(record.contenders["java-pt"], "said", "server_threads", 3000), "server_threads")
     run = run_of(record.model_copy(update={"contenders": {**record.contenders, "java-pt": one}}))
@@ -461,6 +468,8 @@ class Runner:
 class Plan:
     contenders: list[Contender]
     scenarios: list[Any] = field(default_factory=list)
+    generators: tuple[tuple[int, ...], ...] = ()
+    undivided: dict[str, str] = field(default_factory=dict)
 
 
 @pytest.fixture

@@ -497,6 +497,7 @@ PHASES: dict[str, Callable[[Path], bool | int]] = {
     "start": lambda folder: lines(folder, "*.log", "asked whether it is ready"),
     "warm-up": lambda folder: lines(folder, "warm-*.log", "hanging"),
     "cell": lambda folder: lines(folder, "k6-01-*.log", "hanging"),
+    "divided cell": lambda folder: lines(folder, "k6-01-*-part*.log", "hanging") == 2,
     "drain": drains,
     "stopping": lambda folder: lines(folder, "*.log", "asked to end"),
 }

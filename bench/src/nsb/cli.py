@@ -71,6 +71,7 @@ Twin = Annotated[str | None, typer.Option(help="whom to start twice (A/A), with 
 Articles = Annotated[str | None, typer.Option(help="tier article: whose claims and loads, letters with commas between; default: all")]
 Rounds = Annotated[int | None, typer.Option(min=1, help="instead of the tier's number")]
 Seed = Annotated[int | None, typer.Option(min=0, help="draws the order; recorded in the run")]
+Generators = Annotated[int, typer.Option(min=1, max=64, help="k6 processes that divide each load that can be divided")]
 ProfileOption = Annotated[str | None, typer.Option("--profile", help="1cpu or ncpu; default: 1cpu below 4 cores")]
 Out = Annotated[Path | None, typer.Option(help="the run's folder; default: bench/out/<time>-<host>")]
 Resume = Annotated[Path | None, typer.Option(help="go on with an interrupted run: its folder or id")]
@@ -130,7 +131,7 @@ def _given(context: typer.Context) -> dict[str, Any]:
 def _asked(options: dict[str, Any], contenders: str) -> Asked:
     from nsb.verbs.planning import Asked
 
-    names = ("tier", "scenarios", "rounds", "seed", "profile", "twin", "articles")
+    names = ("tier", "scenarios", "rounds", "seed", "profile", "twin", "articles", "generators")
     return Asked(contenders=contenders, **{name: options[name] for name in names})
 
 
@@ -155,6 +156,7 @@ def bench_all(
     noisy: Noisy = False,
     wait: Wait = False,
     articles: Articles = None,
+    generators: Generators = 1,
 ) -> None:
     """Measure every default contender under every scenario and print the one table."""
     from nsb.verbs import measuring
@@ -180,6 +182,7 @@ def bench(
     noisy: Noisy = False,
     wait: Wait = False,
     articles: Articles = None,
+    generators: Generators = 1,
 ) -> None:
     """The same for one contender: bench go --tier smoke."""
     from nsb.verbs import measuring
@@ -199,6 +202,7 @@ def plan(
     twin: Twin = None,
     profile: ProfileOption = None,
     articles: Articles = None,
+    generators: Generators = 1,
 ) -> None:
     """What would run, how long it takes, and what it could detect."""
     from nsb.verbs import planning

@@ -18,7 +18,7 @@ from nsb.analyse.cells import judged
 from nsb.conform import suite
 from nsb.measure import generator, native, running
 from nsb.measure.database import Counters, DatabaseError, Server
-from nsb.measure.host import placement
+from nsb.measure.host import parted, placement
 from nsb.measure.interrupt import undisturbed
 from nsb.measure.journal import Journal
 from nsb.measure.process import Process
@@ -107,6 +107,7 @@ class Fakes:
         rounds: int = 1,
         path: str = "/hello",
         extra: list[str] | None = None,
+        generators: int = 1,
     ) -> None:
         cast_ = {
             name: Contender(
@@ -129,7 +130,8 @@ class Fakes:
         self.k6 = _program("k6", folder / "k6-program")
         _program("generator", generator.program_file(folder))
         self.workshop = Workshop(folder, registry, {}, {})
-        self.plan = plans.make(registry, "fake", list(cast_), list(loads), "1cpu", 1, 1)
+        several = parted(placement("1cpu").generator, generators) if generators > 1 else ()
+        self.plan = plans.make(registry, "fake", list(cast_), list(loads), "1cpu", 1, 1, generators=several)
         self.journal = Journal(folder / "run")
         self.database = Database(folder)
         self.upstream = Process("upstream", SLEEPS, folder / "logs" / "upstream.log")
@@ -200,6 +202,7 @@ MEASURED = {
     "start": ("never ready", "", ""),
     "warm-up": ("", "", "hang"),
     "cell": ("worker", "hang", ""),
+    "divided cell": ("worker", "hang", ""),
     "drain": ("in flight", "", ""),
     "stopping": ("deaf", "", ""),
 }
@@ -208,7 +211,7 @@ MEASURED = {
 
 def measured(folder: Path, phase: str) -> None:
     service, os.environ["FAKE_K6"], os.environ["FAKE_GENERATOR"] = MEASURED[phase]
-    fakes = Fakes(folder, {"a": service, "b": service})
+    fakes = Fakes(folder, {"a": service, "b": service}, generators=2 if phase == "divided cell" else 1)
     session.must_be_fair = lambda *_: None
     if phase == "drain":
         running.DRAIN_S = 3600.0

@@ -14,7 +14,7 @@ from typing import Any
 from nsb.analyse import duet, effects, failing, overload, owners, physics
 from nsb.analyse.growth import climb
 from nsb.analyse.validity import Judgement, Observation, judge
-from nsb.records.cells import CELLS_SCHEMA, Observed, Record
+from nsb.records.cells import CELLS_SCHEMA, Divided, Observed, Record
 from nsb.records.duet import Duet
 from nsb.records.failing import Failing
 from nsb.records.judged import Cell, Check, Half, Latency, SteadyWindow
@@ -23,6 +23,8 @@ from nsb.records.schema import SCHEMA, refuse_schema
 from nsb.registry.plan import cut_short
 from nsb.registry.terms import OVERLOAD_PERCENT, P99_REQUESTS
 
+BEGAN_MS = 50.0
+"""Several generators may begin so far apart (ms)."""
 JUDGED = re.compile(rb'\s*\{\s*"schema"\s*:\s*1\s*,')
 """A line of schema 1: the judged cell itself. Goes away with the runs below bench/results that have such lines."""
 
@@ -202,7 +204,7 @@ def _measured(common: dict[str, Any], record: Record, seen: Observed, o: Observa
     common |= {
         "status": judgement.status,
         "reasons": [*judgement.reasons, *said],
-        "doubts": [*judgement.doubts, *_of_the_process(seen.ended_before), *_of_the_levels(seen)],
+        "doubts": [*judgement.doubts, *_of_the_process(seen.ended_before), *_of_the_levels(seen), *_of_the_generators(seen.divided)],
         "limit": judgement.limit,
         "wall_s": record.wall_s,
         "window_s": o.window_s,
@@ -261,6 +263,13 @@ def _of_the_process(ended: int | None) -> list[str]:
 def _of_the_levels(seen: Observed) -> list[str]:
     wanted = seen.offered.levels_wanted
     return [] if wanted is None else [cut_short(seen.offered.levels[-1], wanted)]
+
+
+def _of_the_generators(divided: Divided | None) -> list[str]:
+    """Each of several keeps its own schedule: what they are apart, the whole one is off."""
+    if divided is None or divided.spread_ms <= BEGAN_MS:
+        return []
+    return [f"generators: the last of {len(divided.cores)} began {divided.spread_ms:.0f} ms after the first"]
 
 
 def _ms(value: float | None) -> float | None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Literal
 
 from nsb.registry.placement import listed
@@ -19,6 +20,10 @@ FOREIGN_WARN, FOREIGN_REFUSE = 0.05, 0.10
 """Share of the machine that others may use: as V7 of docs/method.md."""
 STEAL_WARN = 0.02
 LAG_MS = 5.0
+GAIN = 1.10
+"""What more generators must bring at the least."""
+FULL = 0.90
+"""So busy it is the null server that more generators cannot drive faster."""
 TRIES = 3
 """For the first rate: one disturbed probe must not decide."""
 BISECTIONS = 2
@@ -200,14 +205,14 @@ def _unread(id_: str, what: str) -> Finding:
 
 @dataclass(frozen=True)
 class Probe:
-    """One k6 against the null server, on the generator's cores."""
+    """One k6, or several that divide the load, against the null server, on the generator's cores."""
 
     rate: int | None
     """Arrivals per second; None: closed."""
     vus: int
     window_s: float
     exit_code: int | None
-    """Of k6; None: it did not end. -1: it left no summary."""
+    """Of k6, of several the first that is not 0; None: it did not end. -1: it left no summary."""
     started: int = 0
     answered: int = 0
     dropped: int = 0
@@ -220,6 +225,7 @@ class Probe:
     server_busy: float = 0.0
     summary: str | None = None
     """k6's summary, relative to the run's folder."""
+    generators: int = 1
 
     @property
     def throughput_rps(self) -> float:
@@ -314,6 +320,26 @@ def generator(probes: Sequence[Probe], demand: Demand) -> Finding:
     )
 
 
+def scaling(probes: Sequence[Probe]) -> Finding:
+    """From how many generators on more of them add less than a tenth in a closed loop. One has all cores, several divide them."""
+    closed = sorted((probe for probe in probes if probe.rate is None), key=lambda probe: probe.generators)
+    rates = {f"rps_by_{probe.generators}": probe.throughput_rps for probe in closed}
+    failed = next((probe for probe in closed if probe.exit_code != 0), None)
+    if failed is not None:
+        sentence = f"what {failed.generators} generators can send is not known: k6 ended with {failed.exit_code}"
+        return _finding("scaling", "warn", sentence, "look into the logs of k6", **rates)
+    last = next((pair for pair in pairwise(closed) if pair[1].throughput_rps < GAIN * pair[0].throughput_rps), None)
+    if last is None:
+        return _finding("scaling", "ok", "", "", **rates)
+    enough, more = last[0].generators, last[1]
+    full = " (the null server was full)" if more.server_busy >= FULL else ""
+    seen = ", ".join(f"{probe.throughput_rps:.0f}/s by {probe.generators}" for probe in closed)
+    beyond = "a second generator adds" if enough == 1 else f"more than {enough} generators add"
+    sentence = f"{beyond} less than a tenth here{full}: {seen}"
+    fewer = "leave --generators out" if enough == 1 else f"take --generators {enough}"
+    return _finding("scaling", "warn", sentence, f"{fewer}, or give them more cores (taskset, a larger machine)", enough=enough, **rates)
+
+
 def told(probes: Sequence[Probe]) -> list[str]:
     """What the calibration found, in sentences."""
     sentences: list[str] = []
@@ -324,9 +350,9 @@ def told(probes: Sequence[Probe]) -> list[str]:
         sentences.append(
             f"the generator sustains {least}{most}/s against the null server, {best.generator_us or 0:.0f} µs of its CPU per request"
         )
-    sentences += [
-        f"{p.vus} users in a closed loop: {p.throughput_rps:.0f}/s, {p.generator_us or 0:.0f} µs of the generator's CPU per request"
-        for p in probes
-        if p.rate is None and p.exit_code == 0
-    ]
+    for p in probes:
+        if p.rate is None and p.exit_code == 0:
+            by = f" by {p.generators} generators" if p.generators > 1 else ""
+            cost = f"{p.generator_us or 0:.0f} µs of the generator's CPU per request"
+            sentences.append(f"{p.vus} users in a closed loop{by}: {p.throughput_rps:.0f}/s, {cost}")
     return sentences

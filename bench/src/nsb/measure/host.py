@@ -10,14 +10,14 @@ import platform
 import re
 import resource
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from nsb.measure.process import ALL_CORES
 from nsb.registry import placement as placing
-from nsb.registry.placement import Placement, Siblings
+from nsb.registry.placement import Placement, Siblings, Unit
 from nsb.registry.terms import Profile
 
 SYSCTLS = (
@@ -69,11 +69,17 @@ def placement(profile: Profile) -> Placement:
     return placing.plan(ALL_CORES, siblings(), profile)
 
 
-def placement_lines(profile: Profile) -> list[str]:
-    """The placement in one line, and a warning where roles share cores."""
+def placement_lines(profile: Profile, generators: Sequence[Unit] = ()) -> list[str]:
+    """The placement in one line, a warning where roles share cores, and the cores of several generators."""
     place, near = placement(profile), siblings()
     warning = placing.warning(place, near)
-    return [f"Cores: {placing.line(place)}", *([f"Warning: {warning}"] if warning else [])]
+    several = [placing.generators_line(generators, near)] if generators else []
+    return [f"Cores: {placing.line(place)}", *([f"Warning: {warning}"] if warning else []), *several]
+
+
+def parted(cores: Sequence[int], number: int) -> tuple[Unit, ...]:
+    """The cores of each of several generators that have these in all."""
+    return placing.parted(cores, number, siblings())
 
 
 def default_profile() -> Profile:

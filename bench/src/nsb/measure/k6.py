@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import os
 import subprocess
 from collections.abc import Callable, Mapping, Sequence
@@ -11,6 +12,7 @@ from pathlib import Path
 
 from nsb.measure.patience import patience
 from nsb.measure.process import Process, ProcessError, run
+from nsb.records.parts import TREND_STATS
 from nsb.registry.scenario import Scenario
 from nsb.registry.timing import Timing
 
@@ -22,6 +24,8 @@ HEAP_MIB, HEAP_PER_VU_MIB = 512, 0.5
 At Go's own pace the collector takes its one core for 10 ms at a time: the lag's p99 was 10–20 ms at 1000/s, without it 1–4 ms, and the
 highest rate sustained on one core rose from below 1000/s to 4000/s.
 """
+ALONE = (0, 1)
+"""The first of one: no other k6 shares the load."""
 
 
 def ensure(root: Path, go: str, say: Callable[[str], None]) -> Path:
@@ -75,17 +79,28 @@ def environment(cpus: int, vus: int) -> dict[str, str]:
     }
 
 
-def command(program: Path, root: Path) -> list[str]:
-    script = root / "bench" / "k6" / "load.js"
-    return [str(program), "run", "--quiet", "--no-color", "--address", "", str(script)]
+def command(program: Path, root: Path, part: tuple[int, int] = ALONE) -> list[str]:
+    script = root / "bench" / "k6" / ("load.js" if part == ALONE else "part.js")
+    return [str(program), "run", "--quiet", "--no-color", "--address", "", *_segment(*part), str(script)]
+
+
+def _segment(number: int, of: int) -> list[str]:
+    """k6's own division of a load: part n sends each n-th arrival, or has its share of the users, under the numbers that one k6 would
+    give them. Nothing of it is done twice, and nothing is left out."""
+    if of == 1:
+        return []
+    edges = ["0", *(f"{edge}/{of}" for edge in range(1, of)), "1"]
+    return ["--execution-segment", f"{edges[number]}:{edges[number + 1]}", "--execution-segment-sequence", ",".join(edges)]
 
 
 def cell(
-    scenario: Scenario, timing: Timing, workers: int, base_url: str, seed: int, now_s: float, summary: Path
+    scenario: Scenario, timing: Timing, workers: int, base_url: str, seed: int, now_s: float, summary: Path, together: bool = False
 ) -> tuple[dict[str, object], float]:
-    """What load.js is told, and the epoch time at which the window opens."""
+    """What load.js is told, and the epoch time at which the window opens. `together`: several begin when all of them have booted; one
+    alone begins when it has."""
     opens_s = now_s + timing.boot_s + timing.spread_s + timing.settle_s
     closes_s = opens_s + timing.window_s
+    begins_s = now_s + timing.boot_s if together else now_s
     data: dict[str, object] = {
         **_target(scenario, base_url),
         "beside": next(
@@ -111,7 +126,8 @@ def cell(
         "window_from_ms": round(opens_s * 1000),
         "window_to_ms": round(closes_s * 1000),
         # The scenario starts some 0.7 s after k6 does: from its own start it must last until the window closes.
-        "duration_ms": round((closes_s - now_s) * 1000),
+        "duration_ms": round((closes_s - begins_s) * 1000),
+        "begin_ms": round(begins_s * 1000),
         "drain_ms": round((2 * timing.drain_s + 10) * 1000),
         "timeout_ms": TIMEOUT_S * 1000,
         "seed": seed % 1_000_000,
@@ -143,8 +159,11 @@ def with_cell(base: Mapping[str, str], data: Mapping[str, object]) -> dict[str, 
     return {**base, "NSB_CELL": json.dumps(data)}
 
 
-def start(program: Path, root: Path, data: Mapping[str, object], cpus: Sequence[int], log: Path) -> Process:
-    """One k6 on those cores, told what to do. Raises ProcessError."""
+def start(program: Path, root: Path, data: Mapping[str, object], cpus: Sequence[int], log: Path, part: tuple[int, int] = ALONE) -> Process:
+    """One k6 on those cores, told what to do. `part`: which one it is of those that share the load. Raises ProcessError."""
     vus = data["vus"]
     assert isinstance(vus, int)
-    return Process("k6", command(program, root), log, with_cell(environment(len(cpus), vus), data), cpus)
+    base = environment(len(cpus), math.ceil(vus / part[1]))
+    if part != ALONE:
+        base["K6_SUMMARY_TREND_STATS"] = TREND_STATS
+    return Process("k6", command(program, root, part), log, with_cell(base, data), cpus)

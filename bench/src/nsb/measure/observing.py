@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -15,6 +14,7 @@ from nsb.conform.kernel import established
 from nsb.errors import Failure
 from nsb.measure import attach, client, effects, holder, k6, owners
 from nsb.measure.client import HTTP, StatsReader
+from nsb.measure.generators import Generators
 from nsb.measure.journal import Journal
 from nsb.measure.ladder import Ladder
 from nsb.measure.meter import Meter, sleep_until
@@ -23,7 +23,6 @@ from nsb.measure.process import ALL_CORES, Process
 from nsb.measure.running import Running, lost
 from nsb.records.cells import Observed, Offered, Stations, Window
 from nsb.records.edge import Edge
-from nsb.records.summary import Load, SummaryError, load_summary
 from nsb.registry.contract import EXTRAS, endpoint
 from nsb.registry.plan import Plan, Slot
 from nsb.registry.scenario import Scenario
@@ -62,38 +61,42 @@ class Observer:
             self.stage.database.reset_books()
         name = f"{slot.round:02}-{slot.scenario.id}-{slot.contender.id}" + ("" if attempt == 1 else f"-try{attempt}")
         summary = self.journal.folder / "k6" / f"{name}.json"
-        summary.unlink(missing_ok=True)  # of a sitting that was killed: nobody may take it for this attempt's
         pinnings = _pinnings(running, slot.scenario)
         jvm, uncollected = self._to_collect(running, slot)
         watch = effects.Watch(self.stage, running, slot.scenario)
         look = owners.Look(self.stage, running)
-        data, opens_s = k6.cell(slot.scenario, timing, self.plan.workers, running.base_url, self.plan.seed, time.time(), summary)
+        cores = self.plan.generators_of(slot.scenario) or (self.stage.placement.generator,)
+        data, opens_s = k6.cell(
+            slot.scenario, timing, self.plan.workers, running.base_url, self.plan.seed, time.time(), summary, together=len(cores) > 1
+        )
         log = self.journal.folder / "logs" / f"k6-{name}.log"
-        generators = [k6.start(self.k6_program, self.stage.workshop.root, data, self.stage.placement.generator, log)]
+        generators = Generators(self.k6_program, self.stage.workshop.root, data, cores, log)
+        holders: list[Process] = []
         reader = StatsReader(running.base_url, LADDER_STATS_S if slot.scenario.steps else client.STATS_S)
         held = None
         try:
             if isinstance(slot.scenario, HeldConnections):
-                generators.append(self._hold(slot.scenario, timing, running, opens_s, name))
-            window = self._watch(running, generators, reader, timing, opens_s, slot, watch, look, jvm)
-            code = generators[0].exit_code if timing.ends else generators[0].wait(2 * timing.drain_s + 20)
-            if slot.scenario.holding:
-                generators[1].wait(HOLDER_END_S)
+                holders.append(self._hold(slot.scenario, timing, running, opens_s, name))
+            window = self._watch(running, generators, holders, reader, timing, opens_s, slot, watch, look, jvm)
+            code = generators.exit_code if timing.ends else generators.wait(2 * timing.drain_s + 20)
+            for each in holders:
+                each.wait(HOLDER_END_S)
                 held = holder.outcome(self._report(name))
         except holder.HoldError as error:
-            said = in_one_line(generators[1].last_words(3))
+            said = in_one_line(holders[0].last_words(3))
             raise Unobserved(f"{error}{'; it said: ' + said if said else ''}") from None
         finally:
             reader.close()
-            for each in generators:
-                each.end(0.5)  # it has ended, or is too late, or the run was interrupted
+            generators.end(0.5)  # they have ended, or are too late, or the run was interrupted
+            for each in holders:
+                each.end(0.5)
         why = lost(running, slot.scenario, self.plan.workers)
         if why is not None:
             raise Unobserved(why)
         caused = watch.effects()
         if pinnings is not None:
             pinnings = _pinnings(running, slot.scenario, pinnings)
-        load = self._summary(summary, code)
+        load = generators.load() if code == 0 else None
         if timing.ends and load is not None and load.whole_s:
             window = window.until(opens_s + (load.ended_ms or 0.0) / 1000)
         self.journal.samples(_samples(window, slot))
@@ -103,12 +106,13 @@ class Observer:
             ended_before=running.ended_before,
             window=replace(window, later=()),
             exit_code=-1 if code is None else code,
-            generator_said=None if load is not None else in_one_line(generators[0].last_words(3)),
+            generator_said=None if load is not None else in_one_line(generators.last_words(3)),
             load=load,
+            divided=generators.divided(),
             held=held,
             uncollected=uncollected,
             pinnings=pinnings,
-            wrong_answer=effects.quoted(generators[0].log),
+            wrong_answer=generators.wrong_answer(),
             effects=caused,
             owned=look.owned(),
             raw=f"k6/{name}.json" if load is not None else None,
@@ -139,7 +143,8 @@ class Observer:
     def _watch(
         self,
         running: Running,
-        generators: Sequence[Process],
+        generators: Generators,
+        holders: Sequence[Process],
         reader: StatsReader,
         timing: Timing,
         opens_s: float,
@@ -148,7 +153,7 @@ class Observer:
         look: owners.Look,
         jvm: attach.Jvm | None = None,
     ) -> Window:
-        meter = Meter(self.stage, running, generators)  # finding the processes takes milliseconds: not at the edge
+        meter = Meter(self.stage, running, [*generators.processes, *holders])  # finding the processes takes milliseconds: not at the edge
         times = [(opens_s + at_s, users) for at_s, users in slot.scenario.reading_times(timing)]
         ladder = Ladder(reader, meter, times, slot.scenario.holding, opens_s, jvm)
         sleep_until(opens_s - owners.BEFORE_S)
@@ -170,7 +175,7 @@ class Observer:
         ladder.climb(opens_s + timing.window_s)
         after_switches = None if timing.ends else meter.switches_until(opens_s + timing.window_s)
         sleep_until(opens_s + timing.window_s)
-        edges = [] if not timing.ends else self._until_answered(generators[0], meter, slot.scenario)
+        edges = [] if not timing.ends else self._until_answered(generators, meter, slot.scenario)
         last = edges.pop() if edges else meter.edge()
         after = reader.later()
         after_counters = self.stage.database.counters() if slot.scenario.statements else None
@@ -189,21 +194,13 @@ class Observer:
         )  # fmt: skip
 
     @staticmethod
-    def _until_answered(generator: Process, meter: Meter, scenario: Scenario) -> list[Edge]:
-        """The counters, again and again until the generator has ended: which of them were read at the last answer it tells afterwards."""
+    def _until_answered(generators: Generators, meter: Meter, scenario: Scenario) -> list[Edge]:
+        """The counters, again and again until the generators have ended: which of them were read at the last answer it tells afterwards."""
         until = time.monotonic() + (scenario.longest_s(k6.TIMEOUT_S) or 0.0) + k6.TIMEOUT_S
         edges, began = [meter.edge()], time.monotonic()
-        while generator.wait(max(EDGE_EVERY_S, EDGE_EVERY * (time.monotonic() - began))) is None and time.monotonic() < until:
+        while generators.wait(max(EDGE_EVERY_S, EDGE_EVERY * (time.monotonic() - began))) is None and time.monotonic() < until:
             edges.append(meter.edge())
         return edges
-
-    def _summary(self, file: Path, code: int | None) -> Load | None:
-        if code != 0:
-            return None
-        try:
-            return load_summary(json.loads(file.read_text(encoding="utf-8")))
-        except (OSError, ValueError, SummaryError):
-            return None
 
     def _offered(self, slot: Slot, timing: Timing) -> Offered:
         scenario = slot.scenario

@@ -164,6 +164,20 @@ class Stations(Frozen):
     """Whether the database's CPU can be read."""
 
 
+class Divided(Frozen):
+    """How several generators divided the load of a cell among themselves."""
+
+    cores: list[list[int]]
+    """Of each."""
+    began_ms: list[float]
+    """When each began, from the moment that was set for all (ms); none where one of them left no summary."""
+
+    @property
+    def spread_ms(self) -> float:
+        """From the first one's beginning to the last one's."""
+        return max(self.began_ms) - min(self.began_ms) if self.began_ms else 0.0
+
+
 class Observed(Frozen):
     """All that was seen of one cell under load."""
 
@@ -177,7 +191,9 @@ class Observed(Frozen):
     generator_said: str | None = None
     """Its last words, where it left no summary that can be read."""
     load: Load | None
-    """The generator's summary."""
+    """The generator's summary; of several, merged."""
+    divided: Divided | None = None
+    """None: one generator alone."""
     held: Held | None = None
     uncollected: str | None = None
     """Why a JVM's memory was read without a full collection before it, where that was to be."""

@@ -134,6 +134,10 @@ class Fairness(Frozen):
     statements: dict[str, int]
     """Scenario → statements per request as declared; those without any are left out."""
     contenders: dict[str, Manifest]
+    generators: int = 1
+    """How many divide each load, for all contenders alike."""
+    undivided: dict[str, str] = {}
+    """Scenario → why one generator alone drives it, where there are several."""
 
 
 # --- what is compared -------------------------------------------------------------------------------------------------

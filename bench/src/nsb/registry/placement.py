@@ -69,6 +69,29 @@ def warning(placement: Placement, siblings: Siblings) -> str | None:
     return f"{'; '.join(near)}: what one of them uses, the other must wait for" if near else None
 
 
+def parted(cores: Sequence[int], number: int, siblings: Siblings) -> tuple[Unit, ...]:
+    """So many groups of these cores, one for each of several generators: of whole physical cores where there are enough, else of single
+    cores; where these are too few as well, each group is all of them."""
+    units = _units(cores, siblings)
+    if len(units) < number:
+        units = [(core,) for core in sorted(cores)]
+    return tuple(_flat(units[at::number]) for at in range(number)) if len(units) >= number else (_flat(units),) * number
+
+
+def on_one_core(groups: Sequence[Unit]) -> int:
+    """How many generators have to take turns on the same cores, at the most; 1 where each has its own."""
+    return max(map(groups.count, groups), default=1)
+
+
+def generators_line(groups: Sequence[Unit], siblings: Siblings) -> str:
+    """Where several generators run, in one line."""
+    if on_one_core(groups) > 1:
+        return f"Generators: {len(groups)} share {_named(groups[0])}: together they can send no more than one"
+    places = " | ".join(map(_named, groups))
+    near = any({sibling for core in one for sibling in siblings.get(core, ())} & set(other) for one, other in combinations(groups, 2))
+    return f"Generators: {len(groups)}, {places}{'; some share a physical core (SMT)' if near else ''}"
+
+
 def _groups(placement: Placement) -> dict[tuple[int, ...], list[str]]:
     groups: dict[tuple[int, ...], list[str]] = {}
     for role in ROLES:

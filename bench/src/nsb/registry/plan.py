@@ -12,6 +12,7 @@ from nsb.records.judged import Cell
 from nsb.registry.claims import Claims, MeasuredRule, contenders_of
 from nsb.registry.contenders import Contender, twin_id
 from nsb.registry.load import Registry
+from nsb.registry.placement import Unit, on_one_core
 from nsb.registry.scenario import Scenario
 from nsb.registry.shapes import Failing, Overload, cost_rows, files_for
 from nsb.registry.terms import Profile
@@ -80,8 +81,23 @@ class Plan:
     cut: Mapping[str, int] = field(default_factory=dict)
     """Scenario → connections that it wants to hold at the most, where the open files allowed end its levels earlier."""
 
+    generators: tuple[Unit, ...] = ()
+    """The cores of each of several generators that divide a load; none where there is one generator."""
+
     def timing(self, scenario: Scenario) -> Timing:
-        return scenario.timing(self.tier)
+        timing = scenario.timing(self.tier)
+        in_turn = on_one_core(self.generators_of(scenario))
+        return timing if in_turn == 1 else timing.model_copy(update={"boot_s": timing.boot_s * in_turn})
+
+    def generators_of(self, scenario: Scenario) -> tuple[Unit, ...]:
+        """The cores of each generator that has a part of its load; none where one has all of it."""
+        return self.generators if scenario.undivided(len(self.generators)) is None else ()
+
+    @property
+    def undivided(self) -> dict[str, str]:
+        """Scenario → why one generator drives it, where there are several."""
+        whys = {scenario.id: scenario.undivided(len(self.generators)) for scenario in self.scenarios if self.generators}
+        return {name: why for name, why in whys.items() if why is not None}
 
     def cell_s(self, contender: Contender, scenario: Scenario) -> float:
         """What a cell is announced to take (s); one that its contender cannot run takes none."""
@@ -224,7 +240,7 @@ class Plan:
 
     def seconds(self, unchecked: Collection[Contender] = ()) -> float:
         """The announced wall time after the build, without retries (s), where the contract is asked of the unchecked first."""
-        return PRELUDE_S + conformance_s(unchecked) + preflight_s(self.rounds < 2) + self.measuring_s
+        return PRELUDE_S + conformance_s(unchecked) + preflight_s(self.rounds < 2, len(self.generators)) + self.measuring_s
 
 
 def in_turn(scenarios: Iterable[Scenario]) -> list[Scenario]:
@@ -239,9 +255,15 @@ def needs_fresh(scenario: Scenario, used: bool, heap_mib: int, wanted_mib: int) 
     return (used and bool(scenario.steps)) or heap_mib != wanted_mib
 
 
-def preflight_s(rehearsal: bool) -> float:
-    """The announced length of the preflight (s)."""
-    return LISTEN_REHEARSAL_S + PROBE_S if rehearsal else LISTEN_S + LADDER_PROBES * PROBE_S
+def preflight_s(rehearsal: bool, generators: int = 0) -> float:
+    """The announced length of the preflight (s), with the scaling check of several generators."""
+    scaling_s = len(scaling_steps(generators)) * PROBE_S
+    return scaling_s + (LISTEN_REHEARSAL_S + PROBE_S if rehearsal else LISTEN_S + LADDER_PROBES * PROBE_S)
+
+
+def scaling_steps(generators: int) -> list[int]:
+    """With how many generators the scaling check asks what they can send: 1, 2, 4 … and all of them; none where there is one."""
+    return [*(step for step in (1, 2, 4, 8, 16, 32) if step < generators), generators] if generators > 1 else []
 
 
 def by_effort(contenders: Iterable[Contender]) -> list[Contender]:
@@ -267,9 +289,10 @@ def make(
     asked: Mapping[str, Collection[str]] | None = None,
     articles: Sequence[str] = (),
     nofile: int | None = None,
+    generators: Sequence[Unit] = (),
 ) -> Plan:
     """A plan from ids that the registry knows; `rounds` overrides the tier's number, `asked` is what by_claims() says, `nofile` is how many
-    open files are allowed."""
+    open files are allowed, `generators` the cores of each of several."""
     count = rounds or registry.tiers[tier].rounds
     wanted = [registry.scenarios[name] for name in scenarios]
     held = wanted if nofile is None else [scenario.within(nofile) for scenario in wanted]
@@ -286,6 +309,7 @@ def make(
         asked=asked,
         articles=tuple(articles),
         cut={whole.id: whole.steps[-1] for whole, left in zip(wanted, held, strict=True) if left.steps != whole.steps},
+        generators=tuple(generators),
     )
 
 

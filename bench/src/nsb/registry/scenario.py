@@ -84,6 +84,8 @@ class Scenario(Frozen):
     """Whether its levels are connections that are held beside the load."""
     paired: ClassVar[bool] = False
     """Whether a contender is measured together with the reference, on one core."""
+    one_generator: ClassVar[str] = "bench/generator drives it, at an eighth of k6's CPU for a request"
+    """Why several generators cannot divide its load; nothing where they can."""
     each_round: ClassVar[bool] = False
     """Whether it is measured in each round of a start; others are measured once a start."""
     ends: ClassVar[bool] = False
@@ -99,6 +101,10 @@ class Scenario(Frozen):
     def rate_for(self, workers: int) -> int | None:
         """Arrivals per second for that many workers; None for a closed scenario."""
         return None
+
+    def undivided(self, generators: int) -> str | None:
+        """Why so many generators cannot divide its load; None where they can."""
+        return self.one_generator or (f"it has {self.vus} user{'s' * (self.vus > 1)}" if self.vus < generators else None)
 
     @property
     def steps(self) -> Sequence[int]:

@@ -92,6 +92,7 @@ class OpenRate(Arrivals):
 
     shape: Literal["rate"]
     headline: Headline
+    one_generator: ClassVar[str] = ""
     article_window_s: float | None = Field(default=None, gt=0)
     """How long the article sent: the window of a scenario that repeats it."""
 
@@ -107,6 +108,7 @@ class HeavyMix(Arrivals):
     ids: Literal[0] = 0
     headline: Headline
     heavy: HeavyRequest
+    one_generator: ClassVar[str] = "its heavy requests might all come from the same one"
 
     @property
     def paths(self) -> list[str]:
@@ -125,6 +127,7 @@ class HeldConnections(Arrivals):
     held: str = Field(pattern=r"^/")
     """What is asked on the connections: a path whose answer does not end."""
     holding: ClassVar[bool] = True
+    one_generator: ClassVar[str] = "its question is memory, and its rate is low"
 
     @property
     def headline(self) -> Headline:
@@ -183,6 +186,7 @@ class ClosedUsers(_Closed):
     shape: Literal["users"]
     vus: int = Field(gt=0)
     headline: Headline
+    one_generator: ClassVar[str] = ""
 
     @property
     def spread_ms(self) -> int:
@@ -205,6 +209,7 @@ class MemoryLadder(_Closed):
     shape: Literal["ladder"]
     levels: Annotated[Levels, AfterValidator(_from_one)]
     hold_ms: int = Field(gt=0)
+    one_generator: ClassVar[str] = "its question is memory, and its levels are small"
 
     @property
     def vus(self) -> int:
@@ -256,6 +261,7 @@ class FixedWork(_Closed):
     keep_alive: bool = True
     """False: a connection for each request, as `ab` makes them by itself."""
     ends: ClassVar[bool] = True
+    one_generator: ClassVar[str] = "it repeats an article's load, which one generator sent"
 
     @model_validator(mode="after")
     def _one_end(self) -> Self:

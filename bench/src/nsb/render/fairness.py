@@ -8,6 +8,7 @@ from typing import Any
 from nsb.analyse.fairness import asymmetries, sum_of
 from nsb.analyse.table import Table
 from nsb.records.manifest import SETTINGS, Fairness, Manifest
+from nsb.render.words import by_reason
 
 HEADING = "## Fairness manifest\n"
 EXPLAINED = (
@@ -36,13 +37,21 @@ def section(table: Table, run: dict[str, Any]) -> list[str]:
     names = list(record.contenders)
     equal = "Equal for all" if len(names) > 1 else f"Of {names[0]}"
     grid = [_grid(names, rows)] if rows else []
-    return [HEADING, EXPLAINED, *_heaps(run), *said, f"{equal}: {' · '.join(alike)}.\n", *grid, *_on_purpose(record)]
+    return [HEADING, EXPLAINED, *_heaps(run), *_generators(record), *said, f"{equal}: {' · '.join(alike)}.\n", *grid, *_on_purpose(record)]
 
 
 def _heaps(run: dict[str, Any]) -> list[str]:
     """The heap in the manifest is the usual one, whichever was started first."""
     own = [f"{scenario} {mib:,} MiB" for scenario, mib in run["plan"].get("heaps_mib", {}).items()]
     return [f"For scenarios with a heap of their own every JVM was started with that one: {', '.join(own)}.\n"] if own else []
+
+
+def _generators(record: Fairness) -> list[str]:
+    """How many drove each contender."""
+    if record.generators == 1:
+        return []
+    alone = "; ".join(f"{', '.join(names)} ({why})" for why, names in by_reason(record.undivided).items())
+    return [f"{record.generators} generators divided each load, for all contenders alike{f'. One alone drove {alone}' if alone else ''}.\n"]
 
 
 def _on_purpose(record: Fairness) -> list[str]:

@@ -56,6 +56,14 @@ def count(of: int, noun: str) -> str:
     return f"{of} {noun}{'' if of == 1 else 's'}"
 
 
+def by_reason(whys: Mapping[str, str]) -> dict[str, list[str]]:
+    """Reason → all that it is given for, from a reason for each."""
+    found: dict[str, list[str]] = {}
+    for name, why in whys.items():
+        found.setdefault(why, []).append(name)
+    return found
+
+
 def figure(entry: Entry | Second) -> str:
     """`52.1`, `≥13,200` for a lower bound, `≤3.20` for an upper one, `98.0/s†` for a rate that was not sustained, `?` for a doubt."""
     if entry.status == "not asked":

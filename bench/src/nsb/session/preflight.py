@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
@@ -16,12 +15,14 @@ from nsb.analyse import preflight as judging
 from nsb.analyse.preflight import Demand, Finding, Noise, Probe, Reading
 from nsb.errors import Refused
 from nsb.measure import host, k6
+from nsb.measure.generators import Generators
 from nsb.measure.journal import write_whole
 from nsb.measure.meter import sleep_until
 from nsb.measure.native import Stage
 from nsb.measure.process import ALL_CORES, Program, cpu_s, machine_times
 from nsb.records.schema import to_json
-from nsb.records.summary import SummaryError, load_summary
+from nsb.registry import plan as plans
+from nsb.registry.placement import on_one_core
 from nsb.registry.plan import LISTEN_REHEARSAL_S, LISTEN_S, Plan
 from nsb.registry.scenario import Scenario
 from nsb.registry.shapes import ClosedUsers, OpenRate
@@ -45,8 +46,10 @@ def run(plan: Plan, stage: Stage, k6_program: Path, folder: Path, noisy: bool, s
     findings = [judging.noise(seen, demand, noisy), judging.swap(seen), *limits(demand)]
     probes: list[Probe] = []
     if not any(finding.level == "refuse" for finding in findings):
-        probes = Calibration(stage, k6_program, folder).measure(demand, closed_vus(plan))
+        probes = Calibration(stage, k6_program, folder, len(plan.generators) or 1).measure(demand, closed_vus(plan))
         findings.append(judging.generator(probes, demand))
+        if plan.generators:
+            findings.append(judging.scaling(probes))
     record = as_record(seen, noisy, findings, probes, time.monotonic() - began)
     for sentence in judging.told(probes):
         say(sentence)
@@ -71,9 +74,11 @@ def demand_of(plan: Plan) -> Demand:
 
 
 def closed_vus(plan: Plan) -> int | None:
-    """The users of the plan's largest closed cell of /hello; None where there is none, or in a run of one round."""
+    """The users of the plan's largest closed cell of /hello; None where there is none, or in a run of one round. Several generators are
+    always compared with one, by some users or other."""
     users = [s.vus for s in plan.scenarios if s.model == "closed" and s.path == "/hello" and not s.paired]
-    return max(users) if users and plan.rounds > 1 else None
+    least = LEAST_VUS if plan.generators else None
+    return max(users) if users and (plan.rounds > 1 or plan.generators) else least
 
 
 def as_record(seen: Noise, noisy: bool, findings: Sequence[Finding], probes: Sequence[Probe], wall_s: float) -> dict[str, Any]:
@@ -85,7 +90,7 @@ def as_record(seen: Noise, noisy: bool, findings: Sequence[Finding], probes: Seq
         "findings": [finding.model_dump() for finding in findings],
         "probes": [{**asdict(p), "why_not": p.why_not if p.rate is not None else None} for p in probes],
         "generator_ceiling_rps": judging.ceiling(probes),
-        "closed_ceiling_rps": next((round(p.throughput_rps, 1) for p in probes if p.rate is None and p.exit_code == 0), None),
+        "closed_ceiling_rps": next((round(p.throughput_rps, 1) for p in reversed(probes) if p.rate is None and p.exit_code == 0), None),
         "wall_s": round(wall_s, 1),
     }
 
@@ -133,46 +138,51 @@ def limits(demand: Demand) -> list[Finding]:
 class Calibration:
     """k6 against the null server: a second upstream on the service's cores, whose /hello does nothing."""
 
-    def __init__(self, stage: Stage, k6_program: Path, folder: Path) -> None:
+    def __init__(self, stage: Stage, k6_program: Path, folder: Path, generators: int = 1) -> None:
         self._stage = stage
+        self._generators = generators
         self._k6 = k6_program
         self._folder = folder
 
     def measure(self, demand: Demand, closed_vus: int | None) -> list[Probe]:
-        """The first rate, and but for a rehearsal the ladder to the ceiling and one closed probe."""
+        """The first rate, and but for a rehearsal the ladder to the ceiling and one closed probe; of several generators one for each number
+        that the scaling check asks for."""
         open_: list[Probe] = []
         with self._stage.null_server(self._folder / "logs") as (server, url):
             if demand.first_rate is not None:
                 while (rate := judging.next_rate(demand.first_rate, open_, not demand.rehearsal)) is not None:
                     vus = max(LEAST_VUS, round(rate * VUS_PER_RATE_S))
                     tries = sum(probe.rate == rate for probe in open_)
-                    open_.append(self._probe(server, url, rate, vus, f"preflight-{rate}" + (f"-try{tries + 1}" if tries else "")))
+                    name = f"preflight-{rate}" + (f"-try{tries + 1}" if tries else "")
+                    open_.append(self._probe(server, url, rate, vus, name, self._generators))
             if closed_vus is None:
                 return open_
-            return [*open_, self._probe(server, url, None, closed_vus, f"preflight-closed-{closed_vus}")]
+            name = f"preflight-closed-{closed_vus}"
+            steps = {f"{name}-by-{step}": step for step in plans.scaling_steps(self._generators)} or {name: 1}
+            return [*open_, *(self._probe(server, url, None, closed_vus, each, step) for each, step in steps.items())]
 
-    def _probe(self, server: Program, url: str, rate: int | None, vus: int, name: str) -> Probe:
-        scenario = _hello(rate, vus)
-        timing = Timing(boot_s=BOOT_S + vus * BOOT_PER_VU_S, spread_s=0.0, settle_s=SETTLE_S, window_s=WINDOW_S, drain_s=0.0)
+    def _probe(self, server: Program, url: str, rate: int | None, vus: int, name: str, generators: int) -> Probe:
+        scenario, own = _hello(rate, vus), self._stage.placement.generator
+        cores = host.parted(own, generators)
+        boot_s = (BOOT_S + vus * BOOT_PER_VU_S) * on_one_core(cores)
+        timing = Timing(boot_s=boot_s, spread_s=0.0, settle_s=SETTLE_S, window_s=WINDOW_S, drain_s=0.0)
         summary = self._folder / "k6" / f"{name}.json"
-        data, opens_s = k6.cell(scenario, timing, 1, url, 0, time.time(), summary)
-        cores = self._stage.placement.generator
-        generator = k6.start(self._k6, self._stage.workshop.root, data, cores, self._folder / "logs" / f"k6-{name}.log")
+        data, opens_s = k6.cell(scenario, timing, 1, url, 0, time.time(), summary, together=generators > 1)
+        sending = Generators(self._k6, self._stage.workshop.root, data, cores, self._folder / "logs" / f"k6-{name}.log")
         try:
-            gauges = generator.gauge(), server.gauge()
+            gauges, server_gauge = [each.gauge() for each in sending.processes], server.gauge()
             sleep_until(opens_s)
-            first = time.time(), *(gauge.cpu_s() for gauge in gauges)
+            first = time.time(), sum(gauge.cpu_s() for gauge in gauges), server_gauge.cpu_s()
             sleep_until(opens_s + WINDOW_S)
-            last = time.time(), *(gauge.cpu_s() for gauge in gauges)
-            code = generator.wait(20)
+            last = time.time(), sum(gauge.cpu_s() for gauge in gauges), server_gauge.cpu_s()
+            code = sending.wait(20)
         finally:
-            generator.end(2)
+            sending.end(2)
         scale = WINDOW_S / max(last[0] - first[0], 1e-6)
         generator_s, server_s = (last[1] - first[1]) * scale, (last[2] - first[2]) * scale
-        try:
-            load = load_summary(json.loads(summary.read_text(encoding="utf-8")))
-        except (OSError, ValueError, SummaryError):
-            return Probe(rate=rate, vus=vus, window_s=WINDOW_S, exit_code=code or -1)
+        load = sending.load()
+        if load is None:
+            return Probe(rate=rate, vus=vus, window_s=WINDOW_S, exit_code=code or -1, generators=generators)
         return Probe(
             rate=rate,
             vus=vus,
@@ -184,9 +194,10 @@ class Calibration:
             failures=load.failures_all,
             lag_p99_ms=load.lag.p99,
             generator_us=round(generator_s / load.requests * 1e6, 2) if load.requests else None,
-            generator_busy=round(generator_s / (WINDOW_S * len(cores)), 4),
+            generator_busy=round(generator_s / (WINDOW_S * len(own)), 4),
             server_busy=round(server_s / (WINDOW_S * len(self._stage.placement.service)), 4),
             summary=f"k6/{name}.json",
+            generators=generators,
         )
 
 

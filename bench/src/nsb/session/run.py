@@ -312,7 +312,11 @@ def must_be_fair(runner: Runner, plan: Plan, on: Stage, journal: Journal, facts:
     known = Fairness.model_validate(facts["fairness"]) if "fairness" in facts else None
     if known is None or fairness.asymmetries(known.contenders, known.granted):  # that sitting was refused before its first cell
         known = Fairness(
-            granted=manifest.granted(on), statements={s.id: s.statements for s in plan.scenarios if s.statements}, contenders={}
+            granted=manifest.granted(on),
+            statements={s.id: s.statements for s in plan.scenarios if s.statements},
+            contenders={},
+            generators=len(plan.generators) or 1,
+            undivided=plan.undivided,
         )
         unlike = fairness.asymmetries(found, known.granted)
     else:
@@ -335,6 +339,9 @@ def run_facts(plan: Plan, on: Stage, k6_program: Path, builds: Mapping[str, floa
             "tier": plan.tier_name,
             "profile": plan.profile,
             "workers": plan.workers,
+            "generators": len(plan.generators) or 1,
+            "generator_cores": [list(cores) for cores in plan.generators],
+            "undivided": plan.undivided,
             "rounds": plan.rounds,
             "rounds_per_start": plan.rounds_per_start,
             "seed": plan.seed,

@@ -22,7 +22,7 @@ from nsb.registry.load import ConfigurationError
 from nsb.session import runners
 from nsb.session.runs import read_run
 from nsb.verbs.common import BENCH, ROOT, console, found_run, registry_of, say
-from nsb.verbs.planning import Asked, known_runner, make
+from nsb.verbs.planning import Asked, generators_on, known_runner, make
 
 
 def bench(
@@ -79,7 +79,7 @@ def bench(
 def _refuse_other_plan(given: Mapping[str, Any], folder: Path, run: dict[str, Any]) -> None:
     """A resumed run keeps its plan: an option that would change it is not passed over in silence. Raises ConfigurationError."""
     mistakes, old = [], run["plan"]
-    for name in ("tier", "contenders", "scenarios", "rounds", "seed", "twin", "profile", "order", "out", "articles"):
+    for name in ("tier", "contenders", "scenarios", "rounds", "seed", "twin", "profile", "order", "out", "articles", "generators"):
         if name in given:
             mistakes.append(f"--{name}: the run in {folder} keeps its own; leave it out with --resume")
     runner = run.get("runner", "native")
@@ -110,6 +110,7 @@ def _resumed(work: Workshop, run: dict[str, Any], folder: Path) -> tuple[plans.P
         asked=old.get("asked"),
         articles=old.get("articles", []),
         nofile=host.raise_limits(),
+        generators=generators_on(old["profile"], old.get("generators", 1)),
     )
     ground = runners.asked_of(run.get("runner", "native"), work, plan.contenders, plan.workers, say)
     refuse_differences(run, ground.standing(plan), folder)

@@ -12,11 +12,12 @@ from nsb.measure.tools import workshop
 from nsb.registry import plan as plans
 from nsb.registry.contenders import Contender
 from nsb.registry.load import ConfigurationError, Registry, chosen
+from nsb.registry.placement import Unit
 from nsb.registry.scenario import Scenario
 from nsb.registry.shapes import Failing, Overload
 from nsb.registry.terms import Profile
 from nsb.render import power
-from nsb.render.words import count
+from nsb.render.words import by_reason, count
 from nsb.session import earlier, runners
 from nsb.verbs.common import BENCH, ROOT, claims_of, console, registry_of, say, tell_left_out
 
@@ -44,16 +45,18 @@ def load_of(plan: plans.Plan, scenario: Scenario) -> str:
 
 
 def tell_unsupported(plan: plans.Plan) -> None:
-    """Who is left out of a scenario that others run, and what of a scenario."""
+    """Who is left out of a scenario that others run, what of a scenario, and which several generators do not divide."""
     for each in plan.scenarios:
         if (short := plan.cut_short(each)) is not None:
             console.print(f"{each.id} {short}", markup=False, soft_wrap=True)
     for scenario, why, names in plan.left_out:
         console.print(f"{scenario} without {', '.join(names)}: {why}", markup=False, soft_wrap=True)
+    for why, alone in by_reason(plan.undivided).items():
+        console.print(f"One generator alone for {', '.join(alone)}: {why}", markup=False, soft_wrap=True)
 
 
 def print_placement(plan: plans.Plan) -> None:
-    for line in host.placement_lines(plan.profile):
+    for line in host.placement_lines(plan.profile, plan.generators):
         console.print(line, markup=False, soft_wrap=True)
 
 
@@ -98,6 +101,7 @@ class Asked:
     profile: str | None = None
     twin: str | None = "none"
     articles: str | None = None
+    generators: int = 1
 
 
 def make(registry: Registry, asked: Asked) -> plans.Plan:
@@ -145,7 +149,17 @@ def make(registry: Registry, asked: Asked) -> plans.Plan:
         raise ConfigurationError(mistakes)
     workers = len(host.placement(placed).service)
     seed = int.from_bytes(os.urandom(3)) if asked.seed is None else asked.seed
-    return plans.make(registry, asked.tier, who, what, placed, workers, seed, asked.rounds, cast, letters, host.raise_limits())
+    generators = generators_on(placed, asked.generators)
+    plan = plans.make(registry, asked.tier, who, what, placed, workers, seed, asked.rounds, cast, letters, host.raise_limits(), generators)
+    if generators and len(plan.undivided) == len(plan.scenarios):
+        whys = "; ".join(f"{', '.join(names)}: {why}" for why, names in by_reason(plan.undivided).items())
+        raise ConfigurationError([f"--generators: {asked.generators} cannot divide any load of this plan ({whys})"])
+    return plan
+
+
+def generators_on(profile: Profile, number: int) -> tuple[Unit, ...]:
+    """The cores of each of several generators on this machine; none for one."""
+    return host.parted(host.placement(profile).generator, number) if number > 1 else ()
 
 
 def show(asked: Asked, runner: str) -> None:
