@@ -122,6 +122,11 @@ new *arguments:
 schema:
     @bench/nsb schema
 
+# Write the contenders of deploy/kubernetes again, from bench/contenders.toml
+[group('develop')]
+manifests:
+    @bench/nsb manifests
+
 # Write the lock files of the harness again (needs uv)
 [group('develop')]
 lock:

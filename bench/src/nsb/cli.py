@@ -443,3 +443,11 @@ def schema() -> None:
     from nsb.verbs import sources
 
     sources.schemas()
+
+
+@app.command("manifests", rich_help_panel=DEVELOP)
+def manifests() -> None:
+    """The default contenders of deploy/kubernetes again, from bench/contenders.toml."""
+    from nsb.verbs import sources
+
+    sources.manifests()

@@ -31,6 +31,21 @@ def schemas() -> None:
     schema.write(BENCH / "schema")
 
 
+def manifests() -> None:
+    """What deploy/kubernetes has of each default contender, from contenders.toml; folders of others go."""
+    import shutil
+
+    from nsb.measure.journal import write_whole
+    from nsb.registry.manifests import FOLDER, texts
+
+    folder, made = ROOT / FOLDER, texts(registry_of())
+    for gone in [each for each in folder.iterdir() if each.is_dir() and f"{each.name}/kustomization.yaml" not in made]:
+        shutil.rmtree(gone)
+    for path, text in made.items():
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        write_whole(folder / path, text)
+
+
 def test(only: Sequence[str], quick: bool, names: bool) -> None:
     """The checks, the same as CI; exits 1 where one fails. `names`: prints what CI runs at the same time, as JSON, and checks nothing."""
     from nsb.session import checks
