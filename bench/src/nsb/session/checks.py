@@ -96,7 +96,7 @@ def _parts(root: Path, registry: Registry, quick: bool = False) -> list[Part]:
             ),
         ]
     services = [Part(f"{name}: build and test", partial(_service, work, name), service=name) for name in registry.services]
-    ours = [Part(f"{name}: test", partial(_go, work, bench / name)) for name in ("upstream", "generator")]
+    ours = [Part(f"{name}: test", partial(_go, work, bench / name)) for name in ("upstream", "generator", "manifests")]
     nsb = [sys.executable, "-m", "nsb"]
     live = [
         Part("contract: every default contender", lambda: _command([*nsb, "conform"], root)),
