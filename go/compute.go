@@ -7,12 +7,7 @@ import (
 
 // compute is the 32-bit xorshift of C12 (Marsaglia 2003).
 func (s *service) compute(_ http.ResponseWriter, r *http.Request) (any, error) {
-	p := parameters{values: r.URL.Query()}
-	rounds := p.whole("rounds", 1, 10_000_000)
-	if p.err != nil {
-		return nil, p.err
-	}
-	x := uint32(2463534242)
+	rounds, x := number(r, "rounds"), uint32(2463534242)
 	for range rounds {
 		x ^= x << 13
 		x ^= x >> 17
@@ -26,12 +21,7 @@ func (s *service) compute(_ http.ResponseWriter, r *http.Request) (any, error) {
 
 // block sleeps the same either way: time.Sleep parks a goroutine and blocks no thread, so there is nothing to offload (C13).
 func (s *service) block(_ http.ResponseWriter, r *http.Request) (any, error) {
-	p := parameters{values: r.URL.Query()}
-	ms := p.whole("ms", 0, 1000)
-	offload := p.oneOf("offload", "false", "true")
-	if p.err != nil {
-		return nil, p.err
-	}
+	ms, offload := number(r, "ms"), r.Form.Get("offload")
 	time.Sleep(time.Duration(ms) * time.Millisecond)
 	return struct {
 		MS        int  `json:"blocked_ms"`

@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"fmt"
 	"log/slog"
 	"slices"
 	"sync"
@@ -15,13 +14,9 @@ import (
 	"golang.org/x/sync/semaphore"
 )
 
-// use is what a handler does with a statement once a connection is free.
-type use func(ctx context.Context, statement *sql.Stmt) error
-
 // database lends connections: never more than the pool has, and none later than the acquire limit (C38).
 type database struct {
 	pool     *sql.DB
-	size     int
 	free     *semaphore.Weighted
 	waiting  atomic.Int64
 	limit    time.Duration
@@ -36,49 +31,65 @@ func newDatabase(s settings) *database {
 	pool := sql.OpenDB(connector)
 	pool.SetMaxOpenConns(s.poolSize)
 	pool.SetMaxIdleConns(s.poolSize) // C60: kept; neither idle nor life limit is the default
-	return &database{pool: pool, size: s.poolSize, free: semaphore.NewWeighted(int64(s.poolSize)), limit: s.acquireTimeout}
+	return &database{pool: pool, free: semaphore.NewWeighted(int64(s.poolSize)), limit: s.acquireTimeout}
 }
 
 // open opens all connections as soon as the database answers (C60). Lost ones database/sql opens again when it needs them (C43).
-func (d *database) open(ctx context.Context) {
-	for d.pool.Stats().OpenConnections < d.size && ctx.Err() == nil {
+func (d *database) open(ctx context.Context, size int) {
+	for d.pool.Stats().OpenConnections < size && ctx.Err() == nil {
 		connection, err := d.pool.Conn(ctx)
 		if err != nil {
 			slog.Warn("the pool cannot be opened yet", "error", err)
-			wait(ctx, time.Second)
+			wait(ctx, 1000)
 			continue
 		}
 		defer connection.Close() // gives it back to the pool, once all are open
 	}
 }
 
-// query waits for a connection, at most until ctx ends. A statement does not end with ctx: the driver would close its connection (C40).
-func (d *database) query(ctx context.Context, text string, use use) error {
-	if err := d.acquire(ctx); err != nil {
-		return err
-	}
-	defer d.free.Release(1)
-	ctx = context.WithoutCancel(ctx)
-	statement, err := d.prepare(ctx, text)
-	if err == nil {
-		err = use(ctx, statement)
-	}
-	if away(err) {
-		return fmt.Errorf("%w: %w", errNoDatabase, err)
-	}
-	return err
+// query reads one row.
+func (d *database) query(ctx context.Context, text string, arguments []any, row ...any) error {
+	return d.lend(ctx, text, func(statement *sql.Stmt) error { return statement.QueryRow(arguments...).Scan(row...) })
 }
 
 // leavable is query for a statement that may last: ctx ends the request, the statement keeps its connection until its own end (C40).
-func (d *database) leavable(ctx context.Context, text string, use use) error {
+func (d *database) leavable(ctx context.Context, text string, arguments []any, row ...any) error {
 	done := make(chan error, 1)
-	go func() { done <- d.query(ctx, text, use) }()
+	go func() { done <- d.query(ctx, text, arguments, row...) }()
 	select {
 	case err := <-done:
 		return err
 	case <-ctx.Done():
 		return ctx.Err()
 	}
+}
+
+// insert returns the id of the new row.
+func (d *database) insert(ctx context.Context, text string, arguments ...any) (id int64, err error) {
+	err = d.lend(ctx, text, func(statement *sql.Stmt) error {
+		result, err := statement.Exec(arguments...)
+		if err == nil {
+			id, err = result.LastInsertId()
+		}
+		return err
+	})
+	return id, err
+}
+
+// lend waits for a connection, at most until ctx ends. The statement does not end with ctx: the driver would close its connection (C40).
+func (d *database) lend(ctx context.Context, text string, use func(*sql.Stmt) error) error {
+	if err := d.acquire(ctx); err != nil {
+		return err
+	}
+	defer d.free.Release(1)
+	statement, err := d.prepare(text)
+	if err == nil {
+		err = use(statement)
+	}
+	if away(err) {
+		return errNoDatabase
+	}
+	return err
 }
 
 // acquire is ours: database/sql limits waiting by a statement's context alone, and does not say how many wait (C4).
@@ -97,11 +108,11 @@ func (d *database) acquire(ctx context.Context) error {
 }
 
 // prepare makes the pool's statement once. database/sql prepares it on each connection at its first use there (C61).
-func (d *database) prepare(ctx context.Context, text string) (*sql.Stmt, error) {
+func (d *database) prepare(text string) (*sql.Stmt, error) {
 	if statement, ok := d.prepared.Load(text); ok {
 		return statement.(*sql.Stmt), nil
 	}
-	statement, err := d.pool.PrepareContext(ctx, text)
+	statement, err := d.pool.Prepare(text)
 	if err != nil {
 		return nil, err
 	}

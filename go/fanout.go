@@ -23,13 +23,7 @@ func newUpstream(s settings) *http.Client {
 }
 
 func (s *service) fanout(_ http.ResponseWriter, r *http.Request) (any, error) {
-	p := parameters{values: r.URL.Query()}
-	calls := p.whole("calls", 1, 1000)
-	ms := p.whole("ms", 0, maxMS)
-	mode := p.oneOf("mode", "concurrent", "sequential")
-	if p.err != nil {
-		return nil, p.err
-	}
+	calls, ms, mode := number(r, "calls"), number(r, "ms"), r.Form.Get("mode")
 	group, ctx := errgroup.WithContext(r.Context()) // gives up the other calls when one fails
 	if mode == "sequential" {
 		group.SetLimit(1)
@@ -38,12 +32,11 @@ func (s *service) fanout(_ http.ResponseWriter, r *http.Request) (any, error) {
 	for range calls {
 		group.Go(func() error { return s.call(ctx, url) })
 	}
-	err := group.Wait()
 	return struct {
 		Calls     int    `json:"calls"`
 		Mode      string `json:"mode"`
 		Completed int    `json:"completed"`
-	}{calls, mode, calls}, err
+	}{calls, mode, calls}, group.Wait()
 }
 
 func (s *service) call(ctx context.Context, url string) error {
@@ -53,12 +46,12 @@ func (s *service) call(ctx context.Context, url string) error {
 	}
 	response, err := s.upstream.Do(request)
 	if err != nil {
-		return fmt.Errorf("%w: %w", errNoUpstream, err)
+		return errNoUpstream
 	}
 	defer response.Body.Close()
 	_, err = io.Copy(io.Discard, response.Body) // read to its end, or the connection is not kept
 	if err != nil || response.StatusCode != http.StatusOK {
-		return fmt.Errorf("%w: %s, %v", errNoUpstream, response.Status, err)
+		return errNoUpstream
 	}
 	return nil
 }

@@ -3,7 +3,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"net"
@@ -12,18 +11,13 @@ import (
 	"os/signal"
 	"runtime"
 	"strconv"
-	"strings"
 	"syscall"
 	"time"
-
-	"golang.org/x/sync/errgroup"
 )
 
 const (
-	keepAlive  = 75 * time.Second // C62
-	headLimit  = 10 * time.Second // C27
-	grace      = 8 * time.Second  // C41
-	maxBacklog = 4096             // C62
+	keepAlive = 75 * time.Second // C62
+	grace     = 8 * time.Second  // C41
 )
 
 func main() {
@@ -41,49 +35,40 @@ func run(ctx context.Context, getenv func(string) string) error {
 		return err
 	}
 	runtime.GOMAXPROCS(settings.workers) // C64
-	listener, backlog, err := listen(net.JoinHostPort(settings.host, strconv.Itoa(settings.port)))
+	listener, err := listen(settings)
 	if err != nil {
-		return fmt.Errorf("HOST=\"%s\" and PORT=\"%d\" cannot be bound: %w", settings.host, settings.port, err)
+		return fmt.Errorf("HOST=%q and PORT=\"%d\" cannot be bound: %w", settings.host, settings.port, err)
 	}
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGTERM, syscall.SIGINT)
 	defer stop()
-	stopping, endStreams := context.WithCancel(context.Background())
-	s := &service{settings, backlog, newDatabase(settings), newUpstream(settings), &counters{}, &streams{stopping: stopping}}
+	s := &service{settings: settings, database: newDatabase(settings), upstream: newUpstream(settings), stopping: ctx}
 	defer s.database.pool.Close()
-	go s.database.open(ctx)
-	server := &http.Server{Handler: s.routes(), ReadHeaderTimeout: headLimit, IdleTimeout: keepAlive}
-	server.RegisterOnShutdown(endStreams)
-	serving, ctx := errgroup.WithContext(ctx)
-	serving.Go(func() error { return server.Serve(listener) })
-	<-ctx.Done()
-
+	go s.database.open(ctx, settings.poolSize)
+	server := &http.Server{Handler: s.routes(), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: keepAlive} // C27, C62
+	ended := make(chan error, 1)
+	go func() { ended <- server.Serve(listener) }()
+	select {
+	case err := <-ended:
+		return err
+	case <-ctx.Done():
+	}
 	stop() // a second signal ends the process at once
 	late := time.AfterFunc(grace, func() { os.Exit(0) })
 	defer late.Stop()
 	server.Shutdown(context.Background())
-	s.streams.sockets.Wait()
-	if err := serving.Wait(); !errors.Is(err, http.ErrServerClosed) {
-		return err
-	}
+	s.sockets.Wait()
 	return nil
 }
 
 // listen asks for the backlog of C62: net.Listen takes all that the kernel allows; a second listen(2) only sets the queue's length.
-func listen(address string) (net.Listener, int, error) {
-	listener, err := net.Listen("tcp", address)
+func listen(s settings) (net.Listener, error) {
+	listener, err := net.Listen("tcp", net.JoinHostPort(s.host, strconv.Itoa(s.port)))
 	if err != nil {
-		return nil, 0, err
+		return nil, err
 	}
-	text, _ := os.ReadFile("/proc/sys/net/core/somaxconn")
-	backlog, err := strconv.Atoi(strings.TrimSpace(string(text)))
-	if err != nil {
-		backlog = syscall.SOMAXCONN // not Linux
-	}
-	backlog = min(maxBacklog, backlog)
 	socket, err := listener.(*net.TCPListener).SyscallConn()
-	if err != nil {
-		return nil, 0, err
+	if err == nil {
+		socket.Control(func(fd uintptr) { err = syscall.Listen(int(fd), s.backlog) })
 	}
-	socket.Control(func(fd uintptr) { err = syscall.Listen(int(fd), backlog) })
-	return listener, backlog, err
+	return listener, err
 }

@@ -1,48 +1,87 @@
 package main
 
 import (
-	"net/url"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
+	"unicode/utf8"
 )
 
-// maxID is 2^53-1, the largest whole number that JSON carries everywhere.
-const maxID = 1<<53 - 1
+const maxBody = 65_536 // C23, bytes
 
-// parameters are those of a query (C22); the first mistake is kept, so that a handler asks once, at the end.
-type parameters struct {
-	values url.Values
-	err    error
+// parameter is one that a query must have exactly once (C22).
+type parameter struct {
+	name, wanted string
+	valid        func(text string) bool
 }
 
-func (p *parameters) whole(name string, low, high int) int {
-	number, valid := wholeNumber(p.once(name), low, high)
-	if !valid && p.err == nil {
-		p.err = newProblem(400, "%s must be given once, as a whole number from %d to %d", name, low, high)
-	}
-	return number
+func whole(name string, low, high int) parameter {
+	return parameter{name, fmt.Sprintf("a whole number from %d to %d", low, high), func(text string) bool {
+		_, valid := wholeNumber(text, low, high)
+		return valid
+	}}
 }
 
 // oneOf takes the words in the order of the contract's sentence.
-func (p *parameters) oneOf(name string, words ...string) string {
-	word := p.once(name)
-	if !slices.Contains(words, word) && p.err == nil {
-		p.err = newProblem(400, "%s must be given once, as %s", name, strings.Join(words, " or "))
-	}
-	return word
+func oneOf(name string, words ...string) parameter {
+	return parameter{name, strings.Join(words, " or "), func(text string) bool { return slices.Contains(words, text) }}
 }
 
-// once is empty, which no parameter may be, where the name is not given exactly once.
-func (p *parameters) once(name string) string {
-	if values := p.values[name]; len(values) == 1 {
-		return values[0]
+// with checks the parameters before it calls the handler, which finds them in the request's Form. The first that is wrong is named.
+func with(h handler, wanted ...parameter) handler {
+	return func(w http.ResponseWriter, r *http.Request) (any, error) {
+		r.Form = r.URL.Query()
+		for _, p := range wanted {
+			if values := r.Form[p.name]; len(values) != 1 || !p.valid(values[0]) {
+				return nil, newProblem(400, "%s must be given once, as %s", p.name, p.wanted)
+			}
+		}
+		return h(w, r)
 	}
-	return ""
+}
+
+// number is a parameter that has been checked.
+func number(r *http.Request, name string) int {
+	value, _ := strconv.Atoi(r.Form.Get(name))
+	return value
 }
 
 // wholeNumber accepts ASCII 0|[1-9][0-9]* within the bounds, and nothing else that strconv would forgive.
 func wholeNumber(text string, low, high int) (int, bool) {
-	number, err := strconv.Atoi(text)
-	return number, err == nil && strconv.Itoa(number) == text && low <= number && number <= high
+	value, err := strconv.Atoi(text)
+	return value, err == nil && strconv.Itoa(value) == text && low <= value && value <= high
+}
+
+// bookName reads the body and checks it in the order 415, 413, 400, 422 (C30).
+func bookName(w http.ResponseWriter, r *http.Request) (string, error) {
+	connection := http.NewResponseController(w)
+	connection.SetReadDeadline(time.Now().Add(20 * time.Second)) // C27
+	mediaType, _, _ := strings.Cut(r.Header.Get("Content-Type"), ";")
+	if !strings.EqualFold(strings.TrimSpace(mediaType), "application/json") {
+		return "", newProblem(415, "the body must be application/json")
+	}
+	if r.ContentLength > maxBody {
+		w.Header().Set("Connection", "close") // else net/http reads it before it answers
+		return "", errTooLarge
+	}
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	if _, is := errors.AsType[*http.MaxBytesError](err); is {
+		return "", errTooLarge
+	}
+	if err != nil || !json.Valid(body) || !utf8.Valid(body) { // it broke off, came too late, or is no JSON
+		return "", newProblem(400, "the body must be JSON in UTF-8")
+	}
+	connection.SetReadDeadline(time.Time{}) // else it would cancel an answer that takes longer
+	var sent struct{ Name string }          // and nothing else: unknown keys are ignored, whatever their values
+	err = json.Unmarshal(body, &sent)
+	if length := utf8.RuneCountInString(sent.Name); err != nil || length < 1 || length > 255 {
+		return "", newProblem(422, "name must be a string of 1 to 255 characters")
+	}
+	return sent.Name, nil
 }

@@ -27,17 +27,11 @@ func newProblem(status int, detail string, parts ...any) *problem {
 	return &problem{"about:blank", cmp.Or(renamed[status], http.StatusText(status)), status, fmt.Sprintf(detail, parts...)}
 }
 
+// Those that several places return.
 var (
-	errNothingHere = newProblem(404, "nothing is here")                              // C31
-	errMethod      = newProblem(405, "the method is not allowed here")               // C32
-	errMediaType   = newProblem(415, "the body must be application/json")            // C33
-	errTooLarge    = newProblem(413, "the body must not exceed %d bytes", maxBody)   // C34
-	errBadJSON     = newProblem(400, "the body must be JSON in UTF-8")               // C35
-	errName        = newProblem(422, "name must be a string of 1 to 255 characters") // C36
-	errNoUpgrade   = newProblem(426, "upgrade to a WebSocket")                       // C24
-	errNoUpstream  = newProblem(502, "the upstream did not answer")                  // C37
-	errNoDatabase  = newProblem(503, "the database did not answer")                  // C38
-	errInternal    = newProblem(500, "internal error")                               // C39
+	errTooLarge   = newProblem(413, "the body must not exceed %d bytes", maxBody) // C34
+	errNoUpstream = newProblem(502, "the upstream did not answer")                // C37
+	errNoDatabase = newProblem(503, "the database did not answer")                // C38
 )
 
 // handler returns what is answered as JSON: a value, an error, or nothing where it has answered itself.
@@ -64,8 +58,8 @@ func writeProblem(w http.ResponseWriter, r *http.Request, err error) {
 	}
 	known, is := errors.AsType[*problem](err)
 	if !is {
-		slog.Error("request failed", "method", r.Method, "path", r.URL.Path, "error", err) // C39
-		known = errInternal
+		slog.Error("request failed", "method", r.Method, "path", r.URL.Path, "error", err)
+		known = newProblem(500, "internal error") // C39
 	}
 	writeJSON(w, known.Status, "application/problem+json", known)
 }

@@ -2,18 +2,25 @@ package main
 
 import (
 	"context"
-	"database/sql"
 	"encoding/json"
 	"fmt"
 	"net/http"
 	"runtime"
 	"runtime/debug"
 	"strings"
+	"sync"
 	"time"
 )
 
-// readyLimit leaves room within the two seconds of C2.
-const readyLimit = 1500 * time.Millisecond
+// service is what the handlers share.
+type service struct {
+	settings settings
+	database *database
+	upstream *http.Client
+	counters counters
+	stopping context.Context // ends streams (C41)
+	sockets  sync.WaitGroup  // net/http forgets a connection that became a WebSocket
+}
 
 type status struct {
 	Status string `json:"status"`
@@ -22,13 +29,9 @@ type status struct {
 func (s *service) healthz(http.ResponseWriter, *http.Request) (any, error) { return status{"ok"}, nil }
 
 func (s *service) readyz(_ http.ResponseWriter, r *http.Request) (any, error) {
-	ctx, cancel := context.WithTimeout(r.Context(), readyLimit)
+	ctx, cancel := context.WithTimeout(r.Context(), 1500*time.Millisecond) // leaves room within the 2 s of C2
 	defer cancel()
-	err := s.database.leavable(ctx, "SELECT 1", func(ctx context.Context, statement *sql.Stmt) error {
-		var one int
-		return statement.QueryRowContext(ctx).Scan(&one)
-	})
-	if err != nil {
+	if s.database.leavable(ctx, "SELECT 1", nil, new(int)) != nil {
 		return nil, errNoDatabase // whatever it is, the service is not ready
 	}
 	return status{"ok"}, nil
@@ -47,14 +50,25 @@ const runtimeAnswer = `{
 }`
 
 func (s *service) runtime(http.ResponseWriter, *http.Request) (any, error) {
+	build, _ := debug.ReadBuildInfo() // every program that is built from a module has it
 	versions := map[string]string{}
-	if build, ok := debug.ReadBuildInfo(); ok {
-		for _, module := range build.Deps {
-			versions[module.Path] = strings.TrimPrefix(module.Version, "v")
-		}
+	for _, module := range build.Deps {
+		versions[module.Path] = strings.TrimPrefix(module.Version, "v")
 	}
 	return json.RawMessage(fmt.Sprintf(runtimeAnswer, strings.TrimPrefix(runtime.Version(), "go"),
 		versions["github.com/go-chi/chi/v5"], versions["github.com/go-sql-driver/mysql"],
-		runtime.GOMAXPROCS(0), s.database.pool.Stats().MaxOpenConnections, s.backlog, keepAlive.Seconds(),
+		runtime.GOMAXPROCS(0), s.database.pool.Stats().MaxOpenConnections, s.settings.backlog, keepAlive.Seconds(),
 		s.database.limit.Milliseconds(), s.upstream.Timeout.Milliseconds(), upstreamIdle.Seconds())), nil
+}
+
+func (s *service) stats(http.ResponseWriter, *http.Request) (any, error) {
+	busy := time.Duration(s.counters.busyNanoseconds.Load()).Seconds()
+	inUse, waiting := s.database.pool.Stats().InUse, s.database.waiting.Load()
+	return struct {
+		RequestsTotal    int64   `json:"requests_total"`
+		BusySecondsTotal float64 `json:"busy_seconds_total"`
+		InFlight         int64   `json:"in_flight"`
+		PoolInUse        int     `json:"pool_in_use"`
+		PoolWaiting      int64   `json:"pool_waiting"`
+	}{s.counters.requests.Load(), busy, s.counters.inFlight.Load(), inUse, waiting}, nil
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"net/url"
+	"os"
 	"runtime"
 	"strconv"
 	"strings"
@@ -15,63 +16,50 @@ import (
 
 // settings are those of C50, read once and never changed.
 type settings struct {
-	host            string
-	port            int
-	database        *mysql.Config
-	poolSize        int
-	acquireTimeout  time.Duration
-	upstreamURL     string
-	upstreamTimeout time.Duration
-	workers         int
+	host, upstreamURL               string
+	port, backlog                   int
+	workers, poolSize               int
+	acquireTimeout, upstreamTimeout time.Duration
+	database                        *mysql.Config
 }
 
-// readSettings reads the environment; its error is the sentence of C42.
-func readSettings(getenv func(string) string) (settings, error) {
-	env := environment{getenv: getenv}
-	s := settings{
-		host:            cmp.Or(getenv("HOST"), "127.0.0.1"),
-		port:            env.whole("PORT", 8080, 1, 65535),
-		database:        env.databaseURL("DATABASE_URL"),
-		workers:         env.whole("WORKERS", runtime.GOMAXPROCS(0), 1, 1024), // the runtime has read the cgroup's limit
-		acquireTimeout:  env.milliseconds("DB_ACQUIRE_TIMEOUT_MS", 60_000),
-		upstreamURL:     env.upstreamURL("UPSTREAM_URL", "http://127.0.0.1:9000"),
-		upstreamTimeout: env.milliseconds("UPSTREAM_TIMEOUT_MS", 70_000),
+// readSettings reads the environment; its error is the first mistake, in the sentence of C42.
+func readSettings(getenv func(string) string) (s settings, err error) {
+	refuse := func(sentence string, parts ...any) { err = cmp.Or(err, fmt.Errorf(sentence, parts...)) }
+	read := func(name string, standard, low, high int) int {
+		value := cmp.Or(getenv(name), strconv.Itoa(standard))
+		number, valid := wholeNumber(value, low, high)
+		if !valid {
+			refuse("%s=%q is not a whole number from %d to %d", name, value, low, high)
+		}
+		return number
 	}
-	s.poolSize = env.whole("DB_POOL_SIZE", 150, s.workers, 10_000)
-	env.whole("SERVER_THREADS", 200, 1, 100_000) // checked only: goroutines need no pool of threads
-	return s, env.err
-}
-
-// environment reads variables one after the other and keeps the first mistake.
-type environment struct {
-	getenv func(string) string
-	err    error
-}
-
-func (e *environment) wrong(name, value, sentence string, bounds ...any) {
-	if e.err == nil {
-		e.err = fmt.Errorf("%s=\"%s\" %s", name, value, fmt.Sprintf(sentence, bounds...))
+	s.host = cmp.Or(getenv("HOST"), "127.0.0.1")
+	s.port = read("PORT", 8080, 1, 65535)
+	s.workers = read("WORKERS", runtime.GOMAXPROCS(0), 1, 1024) // the runtime has read the cgroup's limit
+	s.poolSize = read("DB_POOL_SIZE", 150, s.workers, 10_000)
+	s.acquireTimeout = time.Duration(read("DB_ACQUIRE_TIMEOUT_MS", 60_000, 1, 3_600_000)) * time.Millisecond
+	s.upstreamTimeout = time.Duration(read("UPSTREAM_TIMEOUT_MS", 70_000, 1, 3_600_000)) * time.Millisecond
+	read("SERVER_THREADS", 200, 1, 100_000) // checked only: goroutines need no pool of threads
+	s.upstreamURL = cmp.Or(getenv("UPSTREAM_URL"), "http://127.0.0.1:9000")
+	if u, wrong := url.Parse(s.upstreamURL); wrong != nil || s.upstreamURL != "http://"+u.Host || !validHost(u, "") {
+		refuse("UPSTREAM_URL=%q is not http://host:port", s.upstreamURL[strings.LastIndex(s.upstreamURL, "@")+1:]) // without a password
 	}
-}
-
-func (e *environment) whole(name string, standard, low, high int) int {
-	value := cmp.Or(e.getenv(name), strconv.Itoa(standard))
-	number, valid := wholeNumber(value, low, high)
-	if !valid {
-		e.wrong(name, value, "is not a whole number from %d to %d", low, high)
+	if s.database = mysqlConfig(getenv("DATABASE_URL")); s.database == nil {
+		refuse("DATABASE_URL is not mysql://user:password@host:port/database") // its value may hold a password anywhere
 	}
-	return number
+	s.backlog = 4096                                       // C62
+	text, _ := os.ReadFile("/proc/sys/net/core/somaxconn") // which only Linux has
+	if somaxconn, wrong := strconv.Atoi(strings.TrimSpace(string(text))); wrong == nil {
+		s.backlog = min(s.backlog, somaxconn)
+	}
+	return s, err
 }
 
-func (e *environment) milliseconds(name string, standard int) time.Duration {
-	return time.Duration(e.whole(name, standard, 1, 3_600_000)) * time.Millisecond
-}
-
-// databaseURL shows nothing of a wrong value, which may hold a password anywhere.
-func (e *environment) databaseURL(name string) *mysql.Config {
-	u, err := url.Parse(e.getenv(name))
+// mysqlConfig is nil where the address is wrong.
+func mysqlConfig(address string) *mysql.Config {
+	u, err := url.Parse(address)
 	if err != nil || u.Scheme != "mysql" || u.User.Username() == "" || !validHost(u, "3306") || len(u.Path) < 2 || u.RawQuery != "" {
-		e.wrong(name, "***", "is not mysql://user:password@host:port/database")
 		return nil
 	}
 	config := mysql.NewConfig() // asks for utf8mb4 in the handshake; no session commands follow
@@ -81,15 +69,6 @@ func (e *environment) databaseURL(name string) *mysql.Config {
 	config.DBName = u.Path[1:]
 	config.Logger = &mysql.NopLogger{} // it would log what it returns
 	return config
-}
-
-func (e *environment) upstreamURL(name, standard string) string {
-	value := cmp.Or(e.getenv(name), standard)
-	u, err := url.Parse(value)
-	if err != nil || u.Scheme != "http" || !validHost(u, "") || value != "http://"+u.Host {
-		e.wrong(name, value[strings.LastIndex(value, "@")+1:], "is not http://host:port") // without a password
-	}
-	return value
 }
 
 func validHost(u *url.URL, standardPort string) bool {

@@ -28,17 +28,3 @@ func (c *counters) count(next http.Handler) http.Handler {
 		next.ServeHTTP(w, r)
 	})
 }
-
-type statsAnswer struct {
-	RequestsTotal    int64   `json:"requests_total"`
-	BusySecondsTotal float64 `json:"busy_seconds_total"`
-	InFlight         int64   `json:"in_flight"`
-	PoolInUse        int     `json:"pool_in_use"`
-	PoolWaiting      int64   `json:"pool_waiting"`
-}
-
-func (s *service) stats(http.ResponseWriter, *http.Request) (any, error) {
-	busy := time.Duration(s.counters.busyNanoseconds.Load()).Seconds()
-	inUse, waiting := s.database.pool.Stats().InUse, s.database.waiting.Load()
-	return statsAnswer{s.counters.requests.Load(), busy, s.counters.inFlight.Load(), inUse, waiting}, nil
-}

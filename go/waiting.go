@@ -2,14 +2,10 @@ package main
 
 import (
 	"context"
-	"database/sql"
-	"fmt"
 	"io"
 	"net/http"
 	"time"
 )
-
-const maxMS = 60_000 // C22
 
 type slept struct {
 	MS  int    `json:"slept_ms"`
@@ -23,54 +19,34 @@ func (s *service) hello(w http.ResponseWriter, _ *http.Request) (any, error) {
 }
 
 func (s *service) sleep(_ http.ResponseWriter, r *http.Request) (any, error) {
-	ms, err := waitMS(r)
-	return slept{MS: ms}, err
+	ms := number(r, "ms")
+	return slept{MS: ms}, wait(r.Context(), ms)
 }
 
 func (s *service) sleepQuery(_ http.ResponseWriter, r *http.Request) (any, error) {
-	ms, err := waitMS(r)
-	if err != nil {
+	answer := slept{MS: number(r, "ms")}
+	if err := wait(r.Context(), answer.MS); err != nil {
 		return nil, err
 	}
-	var now string // the driver writes all six digits of NOW(6)
-	err = s.database.query(r.Context(), "SELECT NOW(6)", func(ctx context.Context, statement *sql.Stmt) error {
-		return statement.QueryRowContext(ctx).Scan(&now)
-	})
-	return slept{ms, now}, err
+	err := s.database.query(r.Context(), "SELECT NOW(6)", nil, &answer.Now) // the driver writes all six digits
+	return &answer, err
 }
 
 func (s *service) slowQuery(_ http.ResponseWriter, r *http.Request) (any, error) {
-	p := parameters{values: r.URL.Query()}
-	ms := p.whole("ms", 0, maxMS)
-	if p.err != nil {
-		return nil, p.err
+	ms, interrupted := number(r, "ms"), false // the sleep is interrupted when the database stops
+	err := s.database.leavable(r.Context(), "SELECT SLEEP(?)", []any{float64(ms) / 1000}, &interrupted)
+	if err == nil && interrupted {
+		err = errNoDatabase
 	}
-	err := s.database.leavable(r.Context(), "SELECT SLEEP(?)", func(ctx context.Context, statement *sql.Stmt) error {
-		var interrupted bool
-		err := statement.QueryRowContext(ctx, float64(ms)/1000).Scan(&interrupted)
-		if interrupted { // as the sleep is when the database stops
-			return fmt.Errorf("%w: it broke off the sleep", errNoDatabase)
-		}
-		return err
-	})
 	return struct {
 		MS int `json:"queried_ms"`
 	}{ms}, err
 }
 
-// waitMS waits as long as the request asks for, or until the client leaves (C40).
-func waitMS(r *http.Request) (int, error) {
-	p := parameters{values: r.URL.Query()}
-	ms := p.whole("ms", 0, maxMS)
-	if p.err != nil {
-		return 0, p.err
-	}
-	return ms, wait(r.Context(), time.Duration(ms)*time.Millisecond)
-}
-
-func wait(ctx context.Context, duration time.Duration) error {
+// wait ends when the time is over, or when the client leaves (C40).
+func wait(ctx context.Context, ms int) error {
 	select {
-	case <-time.After(duration):
+	case <-time.After(time.Duration(ms) * time.Millisecond):
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()

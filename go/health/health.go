@@ -4,31 +4,24 @@ package main
 
 import (
 	"cmp"
-	"fmt"
-	"io"
+	"errors"
+	"log"
 	"net/http"
 	"os"
 	"time"
 )
 
-const limit = 3 * time.Second // C2: an answer within 2 s
-
 func main() {
-	os.Exit(check("http://127.0.0.1:"+cmp.Or(os.Getenv("PORT"), "8080")+"/readyz", os.Stderr))
+	if err := check("http://127.0.0.1:" + cmp.Or(os.Getenv("PORT"), "8080") + "/readyz"); err != nil {
+		log.Fatal(err) // exit code 1
+	}
 }
 
-// check returns the exit code: 0 ready, 1 not.
-func check(url string, stderr io.Writer) int {
-	client := http.Client{Timeout: limit}
+func check(url string) error {
+	client := http.Client{Timeout: 3 * time.Second} // C2: an answer within 2 s
 	answer, err := client.Get(url)
-	if err != nil {
-		fmt.Fprintln(stderr, err)
-		return 1
+	if err == nil && answer.StatusCode != http.StatusOK {
+		err = errors.New(answer.Status)
 	}
-	defer answer.Body.Close()
-	if answer.StatusCode != http.StatusOK {
-		fmt.Fprintln(stderr, answer.Status)
-		return 1
-	}
-	return 0
+	return err
 }
