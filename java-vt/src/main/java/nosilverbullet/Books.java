@@ -1,18 +1,16 @@
 package nosilverbullet;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
+
 import jakarta.servlet.http.HttpServletRequest;
 import java.io.IOException;
 import java.net.URI;
 import java.nio.ByteBuffer;
-import java.nio.charset.CharacterCodingException;
-import java.nio.charset.StandardCharsets;
 import org.springframework.http.HttpStatus;
-import org.springframework.http.MediaType;
 import org.springframework.http.ResponseEntity;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.PathVariable;
 import org.springframework.web.bind.annotation.PostMapping;
-import org.springframework.web.bind.annotation.RequestMapping;
 import org.springframework.web.bind.annotation.RestController;
 import tools.jackson.core.JacksonException;
 import tools.jackson.databind.JsonNode;
@@ -20,19 +18,10 @@ import tools.jackson.databind.json.JsonMapper;
 
 /** C9, C10 */
 @RestController
-@RequestMapping(produces = MediaType.APPLICATION_JSON_VALUE)
-class Books {
+record Books(Database database, JsonMapper json) {
     record Book(long id, String name) {}
 
-    static final int MAX_BODY_BYTES = 65_536;
-
-    private final Database database;
-    private final JsonMapper json;
-
-    Books(Database database, JsonMapper json) {
-        this.database = database;
-        this.json = json;
-    }
+    private static final int MAX_BODY_BYTES = 65_536;
 
     @GetMapping("/books/{id}")
     Book getBook(@PathVariable("id") String segment) {
@@ -42,54 +31,38 @@ class Books {
 
     @PostMapping("/books")
     ResponseEntity<Book> newBook(HttpServletRequest request) {
-        var name = name(body(request));
+        var name = name(request);
         var book = new Book(database.add(name), name);
         return ResponseEntity.created(URI.create("/books/" + book.id())).body(book);
     }
 
-    /** C33, C34. By hand, because Spring refuses media types with parameters that it does not like. */
-    private static byte[] body(HttpServletRequest request) {
-        var type = request.getContentType();
-        if (type == null || !type.split(";", 2)[0].strip().equalsIgnoreCase("application/json")) {
-            throw new Problem(HttpStatus.UNSUPPORTED_MEDIA_TYPE, "the body must be application/json");
-        }
-        if (request.getContentLengthLong() > MAX_BODY_BYTES) {
-            throw tooLarge(); // before it is asked for
-        }
-        try {
-            var body = request.getInputStream().readNBytes(MAX_BODY_BYTES + 1);
-            if (body.length <= MAX_BODY_BYTES) {
-                return body;
-            }
-        } catch (IOException | IllegalStateException broken) { // late, malformed, or the client left
-            throw notJson();
-        }
-        throw tooLarge();
-    }
-
-    private static Problem tooLarge() {
-        return new Problem(HttpStatus.CONTENT_TOO_LARGE, "the body must not exceed " + MAX_BODY_BYTES + " bytes");
-    }
-
     /** C35, C36. Decoded first, because Jackson would accept UTF-16, too. */
-    private String name(byte[] body) {
+    private String name(HttpServletRequest request) {
         try {
-            var text = StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(body));
-            var name =
-                    json.readValue(text.toString(), JsonNode.class).path("name").stringValue("");
+            var text = UTF_8.newDecoder().decode(ByteBuffer.wrap(body(request))).toString();
+            var name = json.readValue(text, JsonNode.class).path("name").stringValue("");
             int length = name.codePointCount(0, name.length());
-            if (length >= 1
-                    && length <= 255
-                    && StandardCharsets.UTF_8.newEncoder().canEncode(name)) {
+            if (length >= 1 && length <= 255 && UTF_8.newEncoder().canEncode(name)) {
                 return name;
             }
-        } catch (CharacterCodingException | JacksonException malformed) {
-            throw notJson();
+        } catch (IOException | IllegalStateException | JacksonException broken) { // malformed, late, or the client left
+            throw new Problem(HttpStatus.BAD_REQUEST, "the body must be JSON in UTF-8");
         }
         throw new Problem(HttpStatus.UNPROCESSABLE_CONTENT, "name must be a string of 1 to 255 characters");
     }
 
-    private static Problem notJson() {
-        return new Problem(HttpStatus.BAD_REQUEST, "the body must be JSON in UTF-8");
+    /** C33, C34. By hand, because Spring refuses media types with parameters that it does not like. */
+    private static byte[] body(HttpServletRequest request) throws IOException {
+        var type = request.getContentType();
+        if (type == null || !type.split(";", 2)[0].strip().equalsIgnoreCase("application/json")) {
+            throw new Problem(HttpStatus.UNSUPPORTED_MEDIA_TYPE, "the body must be application/json");
+        }
+        if (request.getContentLengthLong() <= MAX_BODY_BYTES) { // else it is not even asked for
+            var body = request.getInputStream().readNBytes(MAX_BODY_BYTES + 1);
+            if (body.length <= MAX_BODY_BYTES) {
+                return body;
+            }
+        }
+        throw new Problem(HttpStatus.CONTENT_TOO_LARGE, "the body must not exceed " + MAX_BODY_BYTES + " bytes");
     }
 }

@@ -1,14 +1,11 @@
 package nosilverbullet;
 
 import jakarta.servlet.http.HttpServletRequest;
-import org.springframework.http.MediaType;
 import org.springframework.web.bind.annotation.GetMapping;
-import org.springframework.web.bind.annotation.RequestMapping;
 import org.springframework.web.bind.annotation.RestController;
 
 /** C12, C13: requests that keep their thread busy. */
 @RestController
-@RequestMapping(produces = MediaType.APPLICATION_JSON_VALUE)
 class Compute {
     record Computed(int rounds, long result) {}
 

@@ -7,6 +7,7 @@ import java.time.LocalDateTime;
 import java.time.format.DateTimeFormatter;
 import java.util.Optional;
 import java.util.function.Supplier;
+import org.springframework.context.annotation.Bean;
 import org.springframework.dao.DataAccessException;
 import org.springframework.http.HttpStatus;
 import org.springframework.jdbc.CannotGetJdbcConnectionException;
@@ -16,19 +17,12 @@ import org.springframework.stereotype.Component;
 
 /** The pool and the statements, each one execution of a prepared statement in autocommit and nothing else (C61). */
 @Component
-class Database {
+record Database(HikariDataSource pool, JdbcClient client) {
     private static final DateTimeFormatter NOW = DateTimeFormatter.ofPattern("uuuu-MM-dd HH:mm:ss.SSSSSS");
 
-    private final HikariDataSource pool;
-    private final JdbcClient client;
-
-    Database(HikariDataSource pool) {
-        this.pool = pool;
-        this.client = JdbcClient.create(pool);
-    }
-
     /** C60. Hikari opens the connections one by one in the background, with or without a database (C43). */
-    static HikariDataSource pool(Settings settings) {
+    @Bean
+    static HikariDataSource dataSource(Settings settings) {
         var config = new HikariConfig();
         config.setDataSource(new Connector(settings.database(), settings.preparedStatements()));
         config.setMaximumPoolSize(settings.poolSize()); // which is also the least
@@ -39,27 +33,23 @@ class Database {
         return new HikariDataSource(config);
     }
 
-    /** C2 */
-    void ping() {
+    void ping() { // C2
         ask(() -> client.sql("SELECT 1").query(Integer.class).single());
     }
 
-    /** C7 */
-    String now() {
+    String now() { // C7
         return NOW.format(
                 ask(() -> client.sql("SELECT NOW(6)").query(LocalDateTime.class).single()));
     }
 
-    /** C8 */
-    void sleep(int ms) {
+    void sleep(int ms) { // C8
         ask(() -> client.sql("SELECT SLEEP(?)")
                 .param(ms / 1000.0)
                 .query(Integer.class)
                 .single());
     }
 
-    /** C9 */
-    Optional<Books.Book> book(long id) {
+    Optional<Books.Book> book(long id) { // C9
         return ask(() -> client.sql("SELECT id, name FROM books WHERE id = ?")
                 .param(id)
                 .query((row, number) -> new Books.Book(row.getLong(1), row.getString(2)))
@@ -73,8 +63,7 @@ class Database {
         return key.getKey().longValue();
     }
 
-    /** C38 */
-    static Problem away() {
+    static Problem away() { // C38
         return new Problem(HttpStatus.SERVICE_UNAVAILABLE, "the database did not answer");
     }
 

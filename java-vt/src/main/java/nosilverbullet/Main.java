@@ -1,7 +1,5 @@
 package nosilverbullet;
 
-import com.fasterxml.jackson.annotation.JsonIncludeProperties;
-import com.zaxxer.hikari.HikariDataSource;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -13,12 +11,6 @@ import org.springframework.boot.tomcat.servlet.TomcatServletWebServerFactory;
 import org.springframework.boot.web.server.WebServerFactoryCustomizer;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
-import org.springframework.http.ProblemDetail;
-import tools.jackson.core.StreamReadConstraints;
-import tools.jackson.core.json.JsonFactory;
-import tools.jackson.databind.MapperFeature;
-import tools.jackson.databind.PropertyNamingStrategies;
-import tools.jackson.databind.json.JsonMapper;
 
 /** Wires settings, pool, client and server; Spring Boot itself answers SIGTERM and SIGINT (C41). */
 @SpringBootApplication(proxyBeanMethods = false)
@@ -39,20 +31,17 @@ class Main {
         System.setProperty("com.zaxxer.hikari.timeoutMs.floor", "1"); // DB_ACQUIRE_TIMEOUT_MS may be below 250
         System.setProperty("jna.tmpdir", System.getProperty("java.io.tmpdir")); // its own choice is the user's home
 
+        // Not readString: it asks for one byte first, and a sysctl gives an answer only once.
+        var granted =
+                Files.readAllLines(Path.of("/proc/sys/net/core/somaxconn")).getFirst();
         var application = new SpringApplication(Main.class);
         application.addInitializers(context -> context.getBeanFactory().registerSingleton("settings", settings));
         return application.run(
                 "--server.address=" + settings.host().getHostAddress(),
                 "--server.port=" + settings.port(),
-                "--server.tomcat.accept-count=" + backlog(),
+                "--server.tomcat.accept-count=" + Math.min(4096, Integer.parseInt(granted)), // C62
                 "--server.tomcat.threads.max=" + settings.serverThreads(),
                 "--spring.threads.virtual.enabled=" + settings.virtualThreads());
-    }
-
-    /** C62: what the kernel grants. Not readString: it asks for one byte first, and a sysctl gives an answer only once. */
-    private static int backlog() throws IOException {
-        var granted = Files.readAllLines(Path.of("/proc/sys/net/core/somaxconn"));
-        return Math.min(4096, Integer.parseInt(granted.getFirst()));
     }
 
     /** What Spring Boot has no property for; it runs after Spring Boot's own, which knows no -1. */
@@ -65,11 +54,6 @@ class Main {
         });
     }
 
-    @Bean
-    HikariDataSource dataSource(Settings settings) {
-        return Database.pool(settings);
-    }
-
     /** For whatever a request does beside its own thread. */
     @Bean(destroyMethod = "shutdownNow")
     ExecutorService threads(Settings settings) {
@@ -77,23 +61,4 @@ class Main {
                 ? Executors.newVirtualThreadPerTaskExecutor()
                 : Executors.newCachedThreadPool();
     }
-
-    /** Keys as they are declared, in snake_case; what fits into a body is read, however long its numbers and keys (C23). */
-    @Bean
-    JsonMapper json() {
-        var limits = StreamReadConstraints.builder()
-                .maxNumberLength(Books.MAX_BODY_BYTES)
-                .maxNameLength(Books.MAX_BODY_BYTES)
-                .build();
-        return JsonMapper.builder(
-                        JsonFactory.builder().streamReadConstraints(limits).build())
-                .propertyNamingStrategy(PropertyNamingStrategies.SNAKE_CASE)
-                .disable(MapperFeature.SORT_PROPERTIES_ALPHABETICALLY)
-                .addMixIn(ProblemDetail.class, ProblemKeys.class)
-                .build();
-    }
-
-    /** C30: no instance. */
-    @JsonIncludeProperties({"type", "title", "status", "detail"})
-    private interface ProblemKeys {}
 }

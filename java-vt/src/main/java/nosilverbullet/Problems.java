@@ -1,12 +1,12 @@
 package nosilverbullet;
 
+import com.fasterxml.jackson.annotation.JsonIncludeProperties;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springframework.boot.jackson.JacksonMixin;
 import org.springframework.http.HttpHeaders;
 import org.springframework.http.HttpStatus;
-import org.springframework.http.MediaType;
 import org.springframework.http.ProblemDetail;
-import org.springframework.http.ResponseEntity;
 import org.springframework.web.HttpRequestMethodNotSupportedException;
 import org.springframework.web.bind.annotation.ExceptionHandler;
 import org.springframework.web.bind.annotation.RestControllerAdvice;
@@ -18,33 +18,26 @@ import org.springframework.web.util.DisconnectedClientHelper;
 class Problems {
     private static final Logger LOG = LoggerFactory.getLogger(Problems.class);
 
-    @ExceptionHandler
-    ResponseEntity<ProblemDetail> expected(Problem problem) {
-        return ResponseEntity.status(problem.getStatusCode())
-                .headers(problem.getHeaders())
-                .contentType(MediaType.APPLICATION_PROBLEM_JSON)
-                .body(problem.getBody());
-    }
+    /** No instance, which Spring would add. */
+    @JacksonMixin(ProblemDetail.class)
+    @JsonIncludeProperties({"type", "title", "status", "detail"})
+    private interface Keys {}
 
     @ExceptionHandler
-    ResponseEntity<ProblemDetail> unknownPath(NoHandlerFoundException unknown) {
-        return expected(new Problem(HttpStatus.NOT_FOUND, "nothing is here")); // C31
-    }
-
-    @ExceptionHandler
-    ResponseEntity<ProblemDetail> wrongMethod(HttpRequestMethodNotSupportedException wrong) {
-        // Spring knows that GET brings HEAD along, but does not say it.
-        var allow = String.join(", ", wrong.getSupportedMethods()).replace("GET", "GET, HEAD");
-        return expected(methodNotAllowed(allow));
-    }
-
-    @ExceptionHandler
-    ResponseEntity<ProblemDetail> unexpected(Throwable cause) {
-        if (DisconnectedClientHelper.isClientDisconnectedException(cause)) {
-            return null; // nobody is there to be answered
-        }
-        LOG.error("internal error", cause);
-        return expected(new Problem(HttpStatus.INTERNAL_SERVER_ERROR, "internal error")); // C39
+    Problem answer(Throwable cause) {
+        return switch (cause) {
+            case Problem expected -> expected;
+            case NoHandlerFoundException unknown -> new Problem(HttpStatus.NOT_FOUND, "nothing is here"); // C31
+            // Spring knows that GET brings HEAD along, but does not say it.
+            case HttpRequestMethodNotSupportedException wrong ->
+                methodNotAllowed(String.join(", ", wrong.getSupportedMethods()).replace("GET", "GET, HEAD"));
+            // Nobody is there to be answered.
+            case Throwable gone when DisconnectedClientHelper.isClientDisconnectedException(gone) -> null;
+            default -> {
+                LOG.error("internal error", cause);
+                yield new Problem(HttpStatus.INTERNAL_SERVER_ERROR, "internal error"); // C39
+            }
+        };
     }
 
     static Problem methodNotAllowed(String allow) {

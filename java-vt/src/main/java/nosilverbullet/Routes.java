@@ -1,47 +1,41 @@
 package nosilverbullet;
 
+import jakarta.servlet.Filter;
 import jakarta.servlet.FilterChain;
 import jakarta.servlet.ServletException;
-import jakarta.servlet.http.HttpFilter;
+import jakarta.servlet.ServletRequest;
+import jakarta.servlet.ServletResponse;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletRequestWrapper;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
 import java.util.Set;
+import org.springframework.http.HttpInputMessage;
+import org.springframework.http.HttpOutputMessage;
 import org.springframework.http.MediaType;
+import org.springframework.http.converter.AbstractHttpMessageConverter;
 import org.springframework.http.converter.HttpMessageConverters;
 import org.springframework.stereotype.Component;
 import org.springframework.web.servlet.config.annotation.ContentNegotiationConfigurer;
 import org.springframework.web.servlet.config.annotation.WebMvcConfigurer;
 import tools.jackson.databind.json.JsonMapper;
 
-/** What every request passes; the routes themselves stand beside their handlers. */
+/** What every request passes, and what writes its answer; the routes themselves stand beside their handlers. */
 @Component
-class Routes extends HttpFilter implements WebMvcConfigurer {
-    private static final long serialVersionUID = 1;
+record Routes(Stats stats, JsonMapper json) implements Filter, WebMvcConfigurer {
     private static final Set<String> UNCOUNTED = Set.of("/healthz", "/readyz", "/runtime", "/stats", "/pinnings");
 
-    private final transient Stats stats;
-    private final transient JsonMapper json;
-
-    Routes(Stats stats, JsonMapper json) {
-        this.stats = stats;
-        this.json = json;
-    }
-
-    /** C4 */
     @Override
-    protected void doFilter(HttpServletRequest request, HttpServletResponse response, FilterChain chain)
+    public void doFilter(ServletRequest any, ServletResponse response, FilterChain chain)
             throws IOException, ServletException {
-        if (UNCOUNTED.contains(request.getRequestURI())) {
-            chain.doFilter(plain(request), response);
-            return;
-        }
-        long begun = stats.begin();
+        var request = plain((HttpServletRequest) any);
+        boolean counted = !UNCOUNTED.contains(request.getRequestURI()); // C4
+        long begun = counted ? stats.begin() : 0;
         try {
-            chain.doFilter(plain(request), response);
+            chain.doFilter(request, response);
         } finally {
-            if (response.getStatus() != HttpServletResponse.SC_SWITCHING_PROTOCOLS) { // a socket ends later
+            int status = ((HttpServletResponse) response).getStatus();
+            if (counted && status != HttpServletResponse.SC_SWITCHING_PROTOCOLS) { // a socket ends later
                 stats.end(begun);
             }
         }
@@ -52,26 +46,50 @@ class Routes extends HttpFilter implements WebMvcConfigurer {
      * OPTIONS for CORS, but leave a name they do not know to the routes.
      */
     private static HttpServletRequest plain(HttpServletRequest request) {
-        var method = request.getMethod();
-        if (!method.equals("OPTIONS") && !method.equals("TRACE")) {
-            return request;
-        }
-        return new HttpServletRequestWrapper(request) {
-            @Override
-            public String getMethod() {
-                return "UNKNOWN";
-            }
+        return switch (request.getMethod()) {
+            case "OPTIONS", "TRACE" ->
+                new HttpServletRequestWrapper(request) {
+                    @Override
+                    public String getMethod() {
+                        return "UNKNOWN";
+                    }
+                };
+            default -> request;
         };
-    }
-
-    @Override
-    public void configureMessageConverters(HttpMessageConverters.ServerBuilder converters) {
-        converters.withJsonConverter(new Json(json));
     }
 
     /** There is one representation of everything, and no 406 in the contract. */
     @Override
     public void configureContentNegotiation(ContentNegotiationConfigurer negotiation) {
         negotiation.ignoreAcceptHeader(true).defaultContentType(MediaType.ALL);
+    }
+
+    @Override
+    public void configureMessageConverters(HttpMessageConverters.ServerBuilder converters) {
+        converters.withJsonConverter(new Json());
+    }
+
+    /** Writes an answer whole: Spring's own converter streams, and Tomcat then chunks, but C62 wants a Content-Length. */
+    private final class Json extends AbstractHttpMessageConverter<Object> {
+        private Json() {
+            super(MediaType.APPLICATION_JSON, MediaType.APPLICATION_PROBLEM_JSON);
+        }
+
+        @Override
+        protected boolean supports(Class<?> type) {
+            return true;
+        }
+
+        @Override
+        protected Object readInternal(Class<?> type, HttpInputMessage input) {
+            throw new UnsupportedOperationException("Books reads the only body there is");
+        }
+
+        @Override
+        protected void writeInternal(Object value, HttpOutputMessage output) throws IOException {
+            var bytes = json.writeValueAsBytes(value);
+            output.getHeaders().setContentLength(bytes.length);
+            output.getBody().write(bytes);
+        }
     }
 }

@@ -1,18 +1,15 @@
 package nosilverbullet;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
+
 import jakarta.websocket.CloseReason;
 import jakarta.websocket.CloseReason.CloseCodes;
 import jakarta.websocket.Endpoint;
 import jakarta.websocket.EndpointConfig;
-import jakarta.websocket.Extension;
 import jakarta.websocket.Session;
-import jakarta.websocket.server.ServerEndpointConfig;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.nio.ByteBuffer;
-import java.nio.charset.StandardCharsets;
-import java.util.List;
-import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -21,15 +18,10 @@ import org.slf4j.LoggerFactory;
  * of the largest one, 192 KiB for each socket, idle ones too.
  */
 final class Socket extends Endpoint {
-    /** Tomcat gives a close 50 ms to be sent, which a socket that has just echoed on a busy machine may need itself. */
-    private static final long CLOSE_LIMIT_MS = 2000;
-
     private static final Logger LOG = LoggerFactory.getLogger(Socket.class);
     private static final int MAX_MESSAGE_BYTES = 65_536;
-
-    private interface Echo {
-        void send(byte[] message) throws IOException;
-    }
+    /** Tomcat gives a close 50 ms to be sent, which a socket that has just echoed on a busy machine may need itself. */
+    private static final long CLOSE_LIMIT_MS = 2000;
 
     private final Streaming streams;
     private final Stats stats;
@@ -43,43 +35,17 @@ final class Socket extends Endpoint {
         this.stats = stats;
     }
 
-    /** A socket of its own for each upgrade, and nothing negotiated. */
-    static ServerEndpointConfig endpoint(Supplier<Socket> sockets) {
-        var configurator = new ServerEndpointConfig.Configurator() {
-            @Override
-            public <T> T getEndpointInstance(Class<T> type) {
-                return type.cast(sockets.get());
-            }
-
-            @Override
-            public List<Extension> getNegotiatedExtensions(List<Extension> installed, List<Extension> requested) {
-                return List.of();
-            }
-        };
-        var endpoint = ServerEndpointConfig.Builder.create(Socket.class, "/ws")
-                .configurator(configurator)
-                .build();
-        endpoint.getUserProperties()
-                .put("org.apache.tomcat.websocket.ABNORMAL_SESSION_CLOSE_SEND_TIMEOUT", CLOSE_LIMIT_MS);
-        return endpoint;
-    }
-
     @Override
     public void onOpen(Session session, EndpointConfig config) {
         this.session = session;
-        var client = session.getBasicRemote();
-        session.addMessageHandler(
-                String.class,
-                (part, last) -> received(
-                        part.getBytes(StandardCharsets.UTF_8),
-                        last,
-                        whole -> client.sendText(new String(whole, StandardCharsets.UTF_8))));
-        session.addMessageHandler(
-                byte[].class, (part, last) -> received(part, last, whole -> client.sendBinary(ByteBuffer.wrap(whole))));
+        session.getUserProperties()
+                .put("org.apache.tomcat.websocket.ABNORMAL_SESSION_CLOSE_SEND_TIMEOUT", CLOSE_LIMIT_MS);
+        session.addMessageHandler(String.class, (part, last) -> received(part.getBytes(UTF_8), last, true));
+        session.addMessageHandler(byte[].class, (part, last) -> received(part, last, false));
         streams.opened(end);
     }
 
-    private void received(byte[] part, boolean last, Echo echo) {
+    private void received(byte[] part, boolean last, boolean text) {
         if (!session.isOpen()) {
             return; // a message that is too long goes on until its client has read the close
         }
@@ -90,7 +56,11 @@ final class Socket extends Endpoint {
             var whole = message.toByteArray();
             message = new ByteArrayOutputStream(); // not reset: an idle socket keeps no large buffer
             try {
-                echo.send(whole);
+                if (text) {
+                    session.getBasicRemote().sendText(new String(whole, UTF_8));
+                } else {
+                    session.getBasicRemote().sendBinary(ByteBuffer.wrap(whole));
+                }
             } catch (IOException | IllegalStateException gone) {
                 // Tomcat has closed the session, or is about to
             }

@@ -3,9 +3,10 @@ package nosilverbullet;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import jakarta.websocket.DeploymentException;
+import jakarta.websocket.Extension;
 import jakarta.websocket.server.ServerContainer;
-import jakarta.websocket.server.ServerEndpointConfig;
 import java.io.IOException;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -20,16 +21,17 @@ import org.springframework.http.MediaType;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.RequestMapping;
 import org.springframework.web.bind.annotation.RestController;
+import org.springframework.web.socket.server.standard.ServerEndpointRegistration;
 
 /** C14, C15: connections that last as long as their client wants, or until the service stops. */
 @RestController
 class Streaming {
+    private final Stats stats;
     private final Set<Runnable> ends = ConcurrentHashMap.newKeySet(); // one for each that is open
-    private final ServerEndpointConfig sockets;
     private volatile boolean stopping;
 
     Streaming(Stats stats) {
-        sockets = Socket.endpoint(() -> new Socket(this, stats));
+        this.stats = stats;
     }
 
     void opened(Runnable end) {
@@ -84,15 +86,17 @@ class Streaming {
             throw Problems.methodNotAllowed("GET"); // Spring's GET would bring HEAD along
         }
         if (!"websocket".equalsIgnoreCase(request.getHeader(HttpHeaders.UPGRADE))) {
-            throw upgradeRequired();
+            throw new Problem(HttpStatus.UPGRADE_REQUIRED, "upgrade to a WebSocket")
+                    .with(HttpHeaders.UPGRADE, "websocket")
+                    .with(HttpHeaders.CONNECTION, "Upgrade"); // RFC 9110 asks for it beside Upgrade
         }
+        var endpoint = new ServerEndpointRegistration("/ws", new Socket(this, stats)) {
+            @Override
+            public List<Extension> getNegotiatedExtensions(List<Extension> installed, List<Extension> requested) {
+                return List.of();
+            }
+        };
         var container = (ServerContainer) request.getServletContext().getAttribute(ServerContainer.class.getName());
-        container.upgradeHttpToWebSocket(request, response, sockets, Map.of());
-    }
-
-    private static Problem upgradeRequired() {
-        return new Problem(HttpStatus.UPGRADE_REQUIRED, "upgrade to a WebSocket")
-                .with(HttpHeaders.UPGRADE, "websocket")
-                .with(HttpHeaders.CONNECTION, "Upgrade"); // RFC 9110 asks for it beside Upgrade
+        container.upgradeHttpToWebSocket(request, response, endpoint, Map.of());
     }
 }

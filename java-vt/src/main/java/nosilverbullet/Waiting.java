@@ -3,24 +3,16 @@ package nosilverbullet;
 import jakarta.servlet.http.HttpServletRequest;
 import org.springframework.http.MediaType;
 import org.springframework.web.bind.annotation.GetMapping;
-import org.springframework.web.bind.annotation.RequestMapping;
 import org.springframework.web.bind.annotation.RestController;
 
 /** C5 to C8: requests that do nothing, or wait. */
 @RestController
-@RequestMapping(produces = MediaType.APPLICATION_JSON_VALUE)
-class Waiting {
+record Waiting(Database database) {
     record Slept(int sleptMs) {}
 
     record SleptNow(int sleptMs, String now) {}
 
     record Queried(int queriedMs) {}
-
-    private final Database database;
-
-    Waiting(Database database) {
-        this.database = database;
-    }
 
     @GetMapping(path = "/hello", produces = MediaType.TEXT_PLAIN_VALUE)
     String hello() {
