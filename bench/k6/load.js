@@ -1,7 +1,8 @@
 // The one load script: everything about a cell comes as data in NSB_CELL (see bench/src/nsb/measure/k6.py, which writes it).
 //
-// Window edges are absolute times that the harness uses too, so both read the same window. A request counts in the half in which its answer came; what starts
-// after the window is not sent. A whole load (cell.whole) begins with the window, all users at once, and every answer counts, however late it comes. Latency in an open cell is measured from the schedule (intended start), so that a late generator cannot hide waiting (coordinated omission).
+// Window edges are absolute times that the harness uses too, so both read the same window. A request counts in the half in which its answer came; what
+// starts after the window is not sent. A whole load (cell.whole) begins with the window, all users at once, and every answer counts, however late it
+// comes. Latency in an open cell is measured from the schedule (intended start), so that a late generator cannot hide waiting (coordinated omission).
 import http from 'k6/http';
 import exec from 'k6/execution';
 import { sleep } from 'k6';

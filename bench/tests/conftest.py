@@ -36,7 +36,9 @@ def claims(registry: Registry) -> Claims:
 def browser() -> Iterator[Browser]:
     from playwright.sync_api import sync_playwright
 
-    program = next((found for name in ("chromium", "chromium-browser", "google-chrome") if (found := shutil.which(name))), None)
+    from nsb.verbs.doctor import CHROMIUM
+
+    program = next((found for name in CHROMIUM if (found := shutil.which(name))), None)
     if program is None:
         pytest.skip("no Chromium here: apt-get install chromium (or the browser of your system)")
     with sync_playwright() as playwright:

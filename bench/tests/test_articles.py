@@ -302,4 +302,4 @@ def test_every_picture_of_a_committed_page_is_committed_too() -> None:
     assert pages_of
     for file in pages_of:
         for picture in re.findall(r"!\[[^]]*\]\(([^)]+)\)", file.read_text(encoding="utf-8")):
-            assert (file.parent / picture).is_file(), f"{file}: {picture}; just report {file.parent.parent.name} draws it"
+            assert (file.parent / picture).is_file(), f"{file}: {picture}; ./justw report {file.parent.parent.name} draws it"

@@ -41,10 +41,12 @@ def judged(claims: Claims, rounds: int = 6) -> Judgement:
 
 
 def post(language: Language, found: Judgement, claims: Claims, rounds: int = 6, base: str = "", **more: Any) -> tuple[str, Digest]:
-    run, cells, starts = standard.run(rounds), standard.cells(rounds), standard.starts(rounds)
+    scenarios = more.get("scenarios")
+    run, cells, starts = standard.run(rounds, scenarios), standard.cells(rounds, scenarios), standard.starts(rounds)
     table, matrix = tables.make(run, cells, starts), dominance(run, cells, starts, None)
     short = digest(PLAN, table, run, cells, starts, matrix)
-    return blog.post(language, table, run, across([("run", found)]), short, charts(), claims.articles, base, more.get("kind", "png")), short
+    given = (charts(), claims.articles, base, more.get("kind", "png"), more.get("project", ""))
+    return blog.post(language, table, run, across([("run", found)]), short, *given), short
 
 
 def all_decided(found: Judgement) -> Judgement:
@@ -81,7 +83,29 @@ def test_it_has_three_images_at_the_address_that_is_asked_for(language: Language
         assert all(path.removeprefix(f"{base}charts/intervals-").removesuffix(f".{language}.{kind}") in told for _, path in images[1:])
         links = re.findall(r"(?<!!)\[[^\]]*\]\(([^)]*)\)", said)
         assert links
-        assert all(link.startswith(base) for link in links)
+        articles = {article.url for article in claims.articles.values()}
+        assert all(link.startswith(base) for link in links if link not in articles)
+
+
+def test_a_chart_in_which_all_are_alike_is_not_shown(claims: Claims) -> None:
+    left = [name for name in standard.SCENARIOS if name != "in-flight-memory"]
+    said, short = post("en", judged(claims), claims, scenarios=left)
+    assert "slow-query-max" in {each.row.chosen.id for each in short.findings}
+    charts_ = re.findall(r"!\[[^\]]*\]\(charts/intervals-(\S+)\.en\.png\)", said)
+    assert charts_ == ["cost-wait-query", "cost-write"]
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_project_and_an_article_whose_address_is_known_are_linked(language: Language, claims: Claims) -> None:
+    found, address = judged(claims), "https://example.org/someone/no-silver-bullet"
+    said, _ = post(language, found, claims, project=address)
+    assert f"]({address})" in said.split("\n## ", 1)[0]
+    assert f"git clone {address} && cd no-silver-bullet\ngit checkout " in said
+    assert "git clone" not in post(language, found, claims)[0]
+    known = {letter: article.model_copy(update={"url": f"https://example.org/{letter}"}) for letter, article in claims.articles.items()}
+    linked, _ = post(language, found, claims.model_copy(update={"articles": known}))
+    told = re.findall(r'^\*\*".*"\*\* \(\[.*\]\(https://example\.org/[A-Z]\)\)', linked, re.MULTILINE)
+    assert len(told) == linked.count('**"')
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -120,7 +144,7 @@ def test_limits_are_told_where_the_run_has_them(language: Language, claims: Clai
 def test_the_command_repeats_the_run_and_leaves_the_twin_to_the_harness() -> None:
     said = blog.again(standard.run(scenarios=["cost-read", "sleep-max"]))
     assert said == (
-        "just bench-all --tier standard --rounds 6 --profile 1cpu --seed 7 "
+        "./justw bench-all --tier standard --rounds 6 --profile 1cpu --seed 7 "
         "--contenders java-vt,java-pt,java-webflux,go,rust,python,node --scenarios cost-read,sleep-max"
     )
 

@@ -66,6 +66,15 @@ def test_what_the_run_does_not_have_is_not_drawn() -> None:
     ]
 
 
+def test_the_best_is_drawn_first(usual: dict[str, drawing.Chart]) -> None:
+    by_cost, by_wait = ["quick", "odd", "slow"], ["slow", "quick", "odd"]
+    for chart, order in (("intervals-cost", by_cost), ("intervals-most", by_cost), ("latency-wait", by_wait), ("roles-wait", by_cost)):
+        assert list(dict.fromkeys(line[0] for line in usual[chart].rows)) == order, chart
+        assert f'"sort": {json.dumps(order)}' in json.dumps(usual[chart].specs["en"]), chart
+    bent = made(plan(scenarios=["wait"]), cells(wait_slow={"status": "censored", "limit": "loop"}))
+    assert [line[0] for line in bent["intervals-wait"].rows][-1] == "slow"  # it has no figure
+
+
 def test_controls_are_in_no_chart() -> None:
     run = plan(scenarios=["cost"])
     run["plan"]["contenders"] = [*NAMES, "odd-twin"]
@@ -272,7 +281,7 @@ def test_an_article_s_chart_is_as_wide_as_its_names_and_values_and_no_wider() ->
     assert short.least_px <= 350 < long.least_px <= 640, "a phone shows the first one whole"
 
 
-def test_a_figure_that_comes_out_again_is_counted_and_a_bound_is_not() -> None:
+def test_a_figure_that_is_reproduced_is_counted_and_a_bound_is_not() -> None:
     held = figure_of(100.0, 100.0, bound=True, limit="generator")
     chart = of_article(figure_of(100.0, 100.0), held, figure_of(100.0, 101.0, metric="p90", bound=True))["article-X"]
     assert "repeats 3, with a value for 3; within 10% of the article's with the whole 90 % interval: 1." in chart.alt.en

@@ -119,7 +119,7 @@ def test_arithmetic_uses_the_figures_that_are_reported(claims: Claims) -> None:
 
 
 def test_a_number_is_told_by_the_articles_own_figures_and_no_effect_would_not_reproduce_it(claims: Claims) -> None:
-    """A ratio so near to one that NEAR covers it would come out again where nothing differs."""
+    """A ratio so near to one that NEAR covers it would be reproduced where nothing differs."""
     for id_, claim in claims.claims.items():
         if claim.number is not None and claim.figure is not None:
             told = {number for figure in claim.reported for number in numbers(figure.what.en)} | {figure.value for figure in claim.reported}

@@ -178,8 +178,14 @@ def test_where_two_runs_cannot_be_compared_two_are_named_that_can() -> None:
     first, *_, last = sorted(folder.name for folder in (BENCH / "results").iterdir() if (folder / "run.json").exists())
     done = nsb("compare", first, str(RUN))
     assert done.returncode == 3
-    example = done.stderr.rstrip().rpartition("just ")[2].split()
+    example = done.stderr.rstrip().rpartition("./justw ")[2].split()
     assert nsb(*example).returncode in (0, 1), last
+
+
+def test_the_example_of_compare_names_runs_that_are_committed() -> None:
+    named = re.findall(r"\b20\d{6}\w*-[a-z]+", nsb("compare", "--help").stdout)
+    assert len(named) == 2
+    assert [name for name in named if not (BENCH / "results" / name / "run.json").exists()] == []
 
 
 def test_a_path_in_a_hint_can_be_pasted(tmp_path: Path) -> None:

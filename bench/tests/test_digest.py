@@ -112,7 +112,7 @@ def test_who_was_not_measured_is_named_where_a_best_one_is() -> None:
 def test_where_all_threads_end_at_the_same_pool_that_is_told() -> None:
     found = made(scenarios=["slow-query-max"])
     (finding,) = [each for each in found.findings if each.told.kind == "alike"]
-    assert re.search(r"pool of 150 connections caps every contender at 749 to 750", words.sentence(finding, "en"))
+    assert re.search(r"pool of 150 connections is the limit of every server, 749 to 750", words.sentence(finding, "en"))
     one_free = [
         cell.model_copy(update={"limit": "cpu"}) if cell.contender == "go" else cell for cell in standard.cells(6, ["slow-query-max"])
     ]
@@ -160,6 +160,18 @@ def test_a_rate_that_was_not_sustained_is_a_failure() -> None:
 def test_a_row_in_which_nobody_differs_is_a_sentence() -> None:
     assert "slow queries" not in words.table(WHOLE, "en")
     assert "slow queries: nobody differs, 749 to 750 requests/s." in words.notes(WHOLE, "en")
+
+
+def test_where_nobody_was_compared_intervals_within_the_margin_of_equality_are_told() -> None:
+    found = made(rounds=4)
+    rows = {line.split("<br>")[0].strip("| "): line for line in words.table(found, "en").splitlines()[2:]}
+    assert rows["600 users wait 1 s each"].count("≈") == len(standard.NAMES) - 1  # all but the one that fails
+    assert "≈" not in rows["read"]
+    notes = words.notes(found, "en")
+    assert "slow queries: all within 10 %, 749 to 750 requests/s." in notes
+    assert any(note.startswith("≈ in these rows") for note in notes)
+    one = made(rounds=1)  # the halves of a round are no interval
+    assert "≈" not in words.table(one, "en")
 
 
 def test_factors_are_paired_ratios_to_any_baseline() -> None:

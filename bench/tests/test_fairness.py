@@ -25,7 +25,7 @@ from nsb.measure.journal import Journal
 from nsb.measure.process import Process, ProcessError, free_port
 from nsb.measure.running import Died
 from nsb.records.judged import Cell
-from nsb.records.manifest import SETTINGS, Fairness, Granted, Manifest, Said, Seen
+from nsb.records.manifest import SETTINGS, Fairness, Granted, Manifest, RuntimeReport, Seen
 from nsb.records.schema import SCHEMA
 from nsb.registry.contenders import Contender
 from nsb.registry.load import Registry
@@ -54,7 +54,7 @@ SETTING_OF = {(setting.part, setting.name): setting for setting in SETTINGS}
 def made(contender: Contender, runtime: dict[str, Any]) -> Manifest:
     environment = {**(SEEN.environment or {}), **contender.environment}
     return Manifest(
-        said=Said.of(runtime),
+        said=RuntimeReport.of(runtime),
         seen=SEEN.model_copy(update={"environment": environment}),
         worker_processes=contender.worker_processes,
         own_environment=contender.environment,
@@ -270,7 +270,7 @@ def test_the_database_sees_the_pool_that_is_declared(cast: dict[str, Manifest]) 
 def test_a_service_that_leaves_something_out_is_no_manifest() -> None:
     told = {**RUNTIMES["go"], "settings": {k: v for k, v in RUNTIMES["go"]["settings"].items() if k != "backlog"}}
     with pytest.raises(ValueError, match="does not tell backlog"):
-        Said.of(told)
+        RuntimeReport.of(told)
 
 
 # --- a later start ----------------------------------------------------------------------------------------------------
@@ -600,7 +600,7 @@ def test_the_kernel_tells_what_a_process_has_in_effect(registry: Registry, tmp_p
     assert {*one.seen.environment} - {"LC_CTYPE"} == {"LANG", "SECRET"}
     assert one.seen.environment["LANG"] == "C.UTF-8"
     assert "hunter2" not in one.model_dump_json()
-    assert one.said == Said.of(RUNTIMES["go"])
+    assert one.said == RuntimeReport.of(RUNTIMES["go"])
 
 
 def test_what_was_planted_in_a_process_is_found(registry: Registry, tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ import psutil
 import pytest
 
 from nsb.session.runs import read_run
+from nsb.verbs.running import WORKS
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("machine")]  # they measure, or build k6: one after the other
 BENCH = Path(__file__).resolve().parents[1]
@@ -96,6 +97,8 @@ def test_a_run_that_is_stopped_in_three_ways_keeps_its_cells_leaves_nothing_behi
         process = started("bench-all", "--resume", str(folder), "--wait")
     output = process.communicate(timeout=400)[0]
     assert process.returncode == 0, output
+    assert WORKS in output
+    assert "this run supports" not in output  # one round decides nothing
     assert measured(folder)[: len(kept)] == kept
     assert sorted(counted(folder)) == sorted(SCENARIOS)
 

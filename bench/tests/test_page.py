@@ -398,7 +398,7 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-@pytest.fixture(params=[390, 1440])
+@pytest.fixture(params=[390, 768, 1440])
 def seen(request: pytest.FixtureRequest, browser: Browser, file: Path) -> Iterator[Seen]:
     page = browser.new_page(viewport={"width": request.param, "height": 900})
     page.set_default_timeout(300_000)  # no test fails by the clock of a slow machine
@@ -489,7 +489,7 @@ def test_links_of_a_kept_run_lead_to_its_archive_and_name_the_member(browser: Br
     page.locator("#figures tbody tr:last-child .cell").first.click()
     link = page.locator("#dialog a").first
     told = (link.get_attribute("href"), link.inner_text(), link.get_attribute("title"))
-    assert told == ("raw.tar.xz", "k6/01-most-slow.json", "just raw RUN k6/01-most-slow.json")
+    assert told == ("raw.tar.xz", "k6/01-most-slow.json", "./justw raw RUN k6/01-most-slow.json")
     page.close()
 
 
@@ -544,6 +544,8 @@ def test_the_small_table_compares_with_a_chosen_baseline_and_hides_columns(seen:
     assert shown.locator("td[data-of=odd][data-row=most].fails").count() == 1
     page.locator("#baseline").select_option("slow")
     assert (cell("quick"), cell("slow")) == ("0.25×", "1×")
+    assert shown.locator("td[data-of=quick][data-row=cost].better").count() == 1
+    assert shown.locator("td[data-of=slow].worse").count() == 0
     assert "slow" in page.locator("#compared").inner_text()
     page.locator("[name=column][value=quick]").uncheck(force=True)
     assert shown.locator("td[data-of=quick]:visible").count() == 0
@@ -586,6 +588,29 @@ def test_a_deep_link_lands_below_the_bar_although_charts_above_it_are_drawn_late
     until(page, "Math.abs(document.getElementById('dominance').getBoundingClientRect().top) < 90")
 
 
+def test_every_link_of_the_bar_leads_to_its_section(seen: Seen) -> None:
+    page = seen.page
+    links = page.locator("header nav a").all()
+    assert len(links) >= 10
+    for link in links:
+        id_ = (link.get_attribute("href") or "").removeprefix("#")
+        link.click()
+        place = f"document.getElementById('{id_}').getBoundingClientRect()"
+        until(page, f"{place}.top > -4 && {place}.top < 90 || innerHeight + scrollY >= document.documentElement.scrollHeight - 2")
+        assert page.evaluate("document.activeElement.id") == id_
+    assert seen.complaints == []
+
+
+@pytest.mark.parametrize("wish", ["reduce", "no-preference"])
+def test_who_wants_no_motion_gets_none(browser: Browser, file: Path, wish: Any) -> None:
+    page = browser.new_page(reduced_motion=wish)
+    page.set_default_timeout(300_000)
+    page.goto(file.as_uri())
+    moves = page.evaluate(MOVES)
+    page.close()
+    assert moves == ([] if wish == "reduce" else ["HTML"])
+
+
 def test_the_head_of_the_table_sticks_on_a_wide_screen(browser: Browser, tmp_path: Path) -> None:
     path = tmp_path / "report.html"
     path.write_text(
@@ -624,6 +649,12 @@ def test_no_rule_of_axe_is_broken(seen: Seen, language: Language, theme: str) ->
     assert [(each["id"], [node["html"][:200] for node in each["nodes"]]) for each in found] == []
 
 
+MOVES = """[...document.querySelectorAll('*')].filter(each => {
+  const style = getComputedStyle(each);
+  const takes = [...style.transitionDuration.split(','), ...style.animationDuration.split(',')].some(time => parseFloat(time) > 0);
+  return takes || style.scrollBehavior === 'smooth';
+}).map(each => each.tagName)"""
+"""Elements that move by themselves, or scroll smoothly."""
 LAYERS = """element => {
   const layers = [];
   for (let at = element; at; at = at.parentElement) layers.push(getComputedStyle(at).backgroundColor);

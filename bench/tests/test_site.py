@@ -35,6 +35,19 @@ def test_the_index_leads_to_the_page_of_every_run(tmp_path: Path, claims: Claims
         publish(results, tmp_path / "site", claims, told.append)
 
 
+def test_of_the_runs_of_a_day_the_newest_stands_first(tmp_path: Path, claims: Claims, monkeypatch: pytest.MonkeyPatch) -> None:
+    names = ["20261125-standard", "20261124-standard", "20261125b-standard"]
+    for name in names:
+        (tmp_path / "results" / name).mkdir(parents=True)
+        (tmp_path / "results" / name / "run.json").write_text("{}")
+    monkeypatch.setattr("nsb.session.site.read_run", lambda _: ({}, []))
+    monkeypatch.setattr("nsb.session.site.outputs", lambda *_: None)
+    monkeypatch.setattr("nsb.session.site.drawn_apart", lambda *_, **__: None)
+    monkeypatch.setattr(pages, "index", lambda runs, _: " ".join(name for name, _ in runs))
+    publish(tmp_path / "results", tmp_path / "site", claims, lambda _: None)
+    assert (tmp_path / "site" / "index.html").read_text() == "20261125b-standard 20261125-standard 20261124-standard"
+
+
 def test_no_run_is_refused(tmp_path: Path, claims: Claims) -> None:
     with pytest.raises(Refused, match="has no run"):
         publish(tmp_path, tmp_path / "site", claims, lambda _: None)

@@ -4,9 +4,15 @@ from __future__ import annotations
 
 import re
 import subprocess
+import tomllib
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+
+from nsb.registry.load import Registry
+from nsb.render.messages import MESSAGES
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -104,6 +110,15 @@ def terms(text: str) -> list[str]:
     return [row for row in rows if row != "term"]
 
 
+def english(data: Any) -> Iterator[str]:
+    """Each `en` of a TOML file."""
+    for key, value in data.items() if isinstance(data, dict) else enumerate(data) if isinstance(data, list) else ():
+        if key == "en":
+            yield value
+        else:
+            yield from english(value)
+
+
 def tracked() -> list[str]:
     listed = subprocess.run(["git", "ls-files", "*.md"], cwd=ROOT, check=True, capture_output=True, text=True).stdout.splitlines()
     return [name for name in listed if not name.startswith("bench/results/") and (ROOT / name).is_file()]
@@ -117,6 +132,20 @@ def test_no_sentence_and_no_line_is_too_long(name: str) -> None:
     text = (ROOT / name).read_text(encoding="utf-8")
     assert long_sentences(text) == []
     assert long_lines(written(text)) == []
+
+
+def test_no_sentence_of_the_reports_is_too_long() -> None:
+    said = [en for en, _ in MESSAGES.values()]
+    for name in ("claims", "digest"):
+        said += english(tomllib.loads((ROOT / "bench" / f"{name}.toml").read_text(encoding="utf-8")))
+    assert len(said) > len(MESSAGES) + 100
+    assert [sentence for each in said for sentence in long_sentences(each)] == []
+
+
+def test_no_comment_of_the_data_is_too_long() -> None:
+    for name in (*(f"{name}.toml" for name in ("claims", "scenarios", "contenders", "digest")), "k6/load.js"):
+        lines = (ROOT / "bench" / name).read_text(encoding="utf-8").splitlines()
+        assert [line for line in lines if line.startswith(("#", "//")) and len(line) > MOST_LINE] == [], name
 
 
 @pytest.mark.parametrize("name", [*CHECKED, "docs/verdicts.md", "docs/verdicts.ko.md"])
@@ -135,13 +164,14 @@ def test_the_glossary_is_short_and_has_each_term_once() -> None:
     assert all("," not in term for term in found), "one term for each row"
 
 
-def test_every_role_of_a_service_is_one_row_with_a_file_of_each_service() -> None:
+def test_every_role_of_a_service_is_one_row_with_a_file_of_each_service(registry: Registry) -> None:
+    services = {each.service for each in registry.contenders.values() if each.default}
     text = (ROOT / "docs" / "services.md").read_text(encoding="utf-8")
     head, *rows = [line.strip("| ").split(" | ") for line in text.splitlines() if line.startswith("| ")]
-    assert len(head) == 7
+    assert len(head) == 1 + len(services)
     assert len(rows) >= 10
     for role, *files in rows:
-        assert len(re.findall(r"\[[^\]]+\]\([^)]+\)", " | ".join(files))) == 6, role
+        assert len(re.findall(r"\[[^\]]+\]\([^)]+\)", " | ".join(files))) == len(services), role
 
 
 def test_a_front_page_is_short() -> None:

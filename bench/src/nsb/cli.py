@@ -242,7 +242,7 @@ def conform(
     profile: ProfileOption = None,
     database_url: DatabaseUrl = None,
     stopped_for: Annotated[
-        float | None, typer.Option(min=0.1, help="instead: SIGSTOP for so many seconds, resume, verify that nothing was lost")
+        float | None, typer.Option(min=0.1, help="instead: SIGSTOP for N seconds, resume, verify that nothing was lost")
     ] = None,
 ) -> None:
     """The contract, rule by rule, against live services."""
@@ -307,7 +307,10 @@ def compare(
     a: Annotated[Path, typer.Argument(help=RUN)],
     b: Annotated[Path, typer.Argument(help="a later run of the same plan on the same machine")],
 ) -> None:
-    """What run B does worse or better than run A, cell by cell; exit code 1 where a cell is worse."""
+    """What run B does worse or better than run A, cell by cell; exit code 1 where a cell is worse.
+
+    Example: compare 20261125-standard 20261125b-standard
+    """
     from nsb.verbs import judging
 
     judging.compare_runs(a, b)
@@ -403,11 +406,12 @@ def raw(
 def blog(
     run: Run,
     base: Annotated[str, typer.Option(help="The address at which the run's folder is published, before every path: https://…/")] = "",
+    project: Annotated[str, typer.Option(help="The address that the project is cloned from, for a link and the command: https://…")] = "",
 ) -> None:
     """A blog post in English and Korean, blog.en.md and blog.ko.md, with its charts as PNG and SVG."""
     from nsb.verbs import reading
 
-    reading.blog_data(run, base)
+    reading.blog_data(run, base, project)
 
 
 @app.command("draw", hidden=True)

@@ -19,7 +19,7 @@ COUNTED: frozenset[Metric] = frozenset({"memory", "memory_peak", "threads"})
 TIMES: frozenset[Metric] = LATENCIES | {"max", "duration"}
 """Of which a bound is an upper one."""
 NEAR = 0.10
-"""A figure comes out again where ours is the article's within this share, as every equality does (docs/claims.md, Three outcomes)."""
+"""A figure is reproduced where ours is the article's within this share, as every equality does (docs/claims.md, Three outcomes)."""
 
 
 class Figure(Frozen):
@@ -68,7 +68,7 @@ class Figure(Frozen):
 
 
 def came(figure: Figure, least: int) -> tuple[Came, Reason | None]:
-    """Whether the article's figure comes out again: the 90 % interval of ours ÷ theirs lies within NEAR of 1. Not, where the 95 % interval
+    """Whether the article's figure is reproduced: the 90 % interval of ours ÷ theirs lies within NEAR of 1. Not, where the 95 % interval
     lies wholly outside; of a bound only one side can be told.
 
     No twin is asked: machine and versions are others than the article's anyway, and NEAR is wider than the noise of a twin.

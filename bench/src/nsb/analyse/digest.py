@@ -30,6 +30,8 @@ MOST_FINDINGS = 5
 MOST_SURPRISES = 3
 WIDEST = 0.5
 """A value whose interval is wider than this share of it, on one side, has no factor: the mean of such ratios says little."""
+ALIKE = 1 + judge.MARGINS["ratio"]
+"""Where the greatest upper bound is at most so many times the least lower one, nobody differs in a way that a choice should depend on."""
 
 Mark = Literal["best", "tied", "worse", "unknown"]
 
@@ -82,8 +84,32 @@ class Row(Frozen):
 
     @property
     def alike(self) -> bool:
-        """Nobody fails, everybody has a value, and nobody is distinguishable from the leader."""
-        return all(place.mark == "tied" and not place.fails for place in self.places)
+        """Nobody fails, everybody has a value, and nobody is distinguishable from the leader. Where nobody was compared, all intervals
+        have to lie within `ALIKE`."""
+        if any(place.fails for place in self.places):
+            return False
+        return self._within(self.places) if self.uncompared else all(place.mark == "tied" for place in self.places)
+
+    @property
+    def uncompared(self) -> bool:
+        """Whether nobody in the row was compared."""
+        return all(place.mark == "unknown" for place in self.places)
+
+    def near(self, place: Place) -> bool:
+        """Whether, in a row in which nobody was compared, its interval and the leader's lie within `ALIKE`; of the leader: whether
+        somebody's does. Nobody who fails is near."""
+        if not self.uncompared or self.leader is None:
+            return False
+        leader = self.place(self.leader)
+        others = [each for each in self.places if each is not leader] if place.contender == self.leader else [place]
+        return any(self._within([leader, each]) for each in others if not leader.fails and not each.fails)
+
+    def _within(self, places: Sequence[Place]) -> bool:
+        """Of ratios with an interval alone."""
+        factors = [place.factors.get(self.leader or "") for place in places]
+        if not self.interval or not all(factor is not None and factor.unit == "ratio" for factor in factors):
+            return False
+        return max(place.high or math.inf for place in places) <= ALIKE * min(place.low or 0.0 for place in places)
 
     def place(self, contender: str) -> Place:
         return next(each for each in self.places if each.contender == contender)
@@ -366,7 +392,7 @@ def surprises(claims: Sequence[JudgedClaim]) -> list[JudgedClaim]:
 
 
 def contradicted(claim: JudgedClaim) -> bool:
-    """Whether its conclusion is refuted, or its number does not come out again."""
+    """Whether its conclusion is refuted, or its number is not reproduced."""
     return claim.conclusion == "REFUTED" or (claim.number is not None and claim.number.came == "NOT_AGAIN")
 
 

@@ -62,7 +62,7 @@ def refusal(unlike: Sequence[Asymmetry]) -> str:
             "The contenders are not set alike, so no number would mean anything:",
             *(f"  {each.sentence}" for each in unlike),
             "Mend what differs, declare it (`differs` in bench/contenders.toml) where a contender stands for just that, or leave "
-            "it out by --contenders. `just conform ID` shows a broken rule (C…) at work; "
+            "it out by --contenders. `./justw conform ID` shows a broken rule (C…) at work; "
             "cores, nice values, open files and environment come from the run command in bench/contenders.toml and from "
             "whatever else sets limits on this machine.",
         ]

@@ -1,4 +1,4 @@
-"""What a workload takes of each contender, by the cost model: cores, memory, connections, threads, what is full first, and the bill. Pure.
+"""What a workload takes of each contender, by the cost model: cores, memory, connections, threads, first bottleneck, and the bill. Pure.
 
 Symbols: λ = requests per second, D = CPU per request (s), U = utilisation asked for, R = time a request takes (s), N = requests in flight.
 Utilisation law: λ·D cores are busy. Little's law: N = λ·R, and λ·(time held) of a station's servers are taken. D ÷ (1 − U) is what D takes

@@ -215,7 +215,7 @@ def burst_tolerance(o: Observation) -> float:
 
 
 def full_stations(o: Observation, load: Load) -> list[Limit]:
-    """The stations that are full, innermost first: those further out are full only because requests queue before the inner one."""
+    """The stations that are full, the one closest to the work first: those before it are full only because requests queue for it."""
     x = load.requests / o.window_s
     occupied = x * o.hold_s
     full: list[Limit] = []

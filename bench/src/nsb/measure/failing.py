@@ -1,4 +1,4 @@
-"""Measures what users get while something that a service needs fails, and how soon all is well again. Effects only."""
+"""Measures what users get while something that a service needs fails, and how soon the service recovers. Effects only."""
 
 from __future__ import annotations
 

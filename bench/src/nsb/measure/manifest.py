@@ -19,7 +19,7 @@ from nsb.conform.wire import Connection, NoAnswer, get
 from nsb.measure.native import Stage
 from nsb.measure.process import ProcessError
 from nsb.measure.running import Running
-from nsb.records.manifest import Granted, Manifest, Said, Seen
+from nsb.records.manifest import Granted, Manifest, RuntimeReport, Seen
 
 SETTLED_S = 2.0
 """How long an idle pool may take to be whole and without a transaction: the server's own view of it is up to 0.1 s old (s)."""
@@ -55,7 +55,7 @@ def read(running: Running, stage: Stage) -> Manifest:
     """
     contender = running.contender
     try:
-        said = Said.of(running.runtime)
+        said = RuntimeReport.of(running.runtime)
     except ValueError as error:
         raise ProcessError(f"{contender.id} does not say what it is: {error}") from None
     try:

@@ -59,7 +59,7 @@ class Slope(Frozen):
 
 
 class SecondFigure(Frozen):
-    """A closed cell in which k6 or nobody was full, driven once more by the second generator (runs until November 2026)."""
+    """A closed cell in which k6 was saturated, or nothing was, driven once more by the second generator (runs until November 2026)."""
 
     tool: str
     """The generator's name and version."""
@@ -231,7 +231,7 @@ class Cell(Frozen):
     raw: str | None = None
     """The k6 summary this came from, relative to the run's folder."""
     second: SecondFigure | None = None
-    """The same load by a cheaper generator, where k6 or nobody was full."""
+    """The same load by a cheaper generator, where k6 was saturated, or nothing was."""
     cost: CostFigure | None = None
     """Of a cost cell."""
     overload: OverloadFigure | None = None
@@ -270,7 +270,8 @@ class Cell(Frozen):
         return self.throughput_rps if which == "throughput" else self.latency_ms.p50
 
     def metric(self, which: Metric) -> float | None:
-        """The same for every figure a claim may be about; capacity where k6 or nobody was full is the second generator's, if it counts."""
+        """The same for every figure a claim may be about. Capacity where k6 was saturated, or nothing was: the second generator's, if it
+        counts."""
         if which == "capacity":
             if self.by_second is not None:
                 return self.by_second.throughput_rps if self.by_second.status == "valid" else None

@@ -23,7 +23,7 @@ ADDRESSES = frozenset({"UPSTREAM_URL"})
 """Variables whose value belongs to one sitting: equal for all contenders in it, another one after --resume."""
 
 
-class Said(Frozen):
+class RuntimeReport(Frozen):
     """What a service says of itself (C3), as far as it bears on a comparison."""
 
     runtime: str
@@ -50,7 +50,7 @@ class Said(Frozen):
     gc: str | None
 
     @classmethod
-    def of(cls, runtime: Mapping[str, Any]) -> Said:
+    def of(cls, runtime: Mapping[str, Any]) -> RuntimeReport:
         """From the answer of /runtime. Raises ValueError where it is not what C3 demands."""
         told = {**runtime, **runtime.get("settings", {})}
         missing = [name for name in cls.model_fields if name not in told]
@@ -91,7 +91,7 @@ class Seen(Frozen):
 class Manifest(Frozen):
     """The effective settings of one started contender."""
 
-    said: Said
+    said: RuntimeReport
     seen: Seen
     worker_processes: bool
     """Each worker is a process, so they can be counted from outside."""

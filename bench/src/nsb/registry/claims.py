@@ -15,7 +15,7 @@ Verdict = Literal["SUPPORTED", "REFUTED", "UNDECIDED", "NOT_MEASURED"]
 Conclusion = Literal["SUPPORTED", "REFUTED", "UNDECIDED", "NOT_MEASURED", "TAUTOLOGY"]
 """What becomes of a claim: the verdict of its parts. A tautology is never SUPPORTED: what would support it shows nothing."""
 Came = Literal["AGAIN", "NOT_AGAIN", "UNDECIDED", "NOT_MEASURED"]
-"""Whether an article's number comes out again."""
+"""Whether an article's number is reproduced."""
 Reason = Literal[
     "too_few_rounds", "no_twin", "twin_failed", "straddles", "unsteady",
     "generator_bound", "database_bound", "load_bound", "not_sustained", "noisy_machine", "invalid",
@@ -50,6 +50,8 @@ class Article(Frozen):
 
     id: str = Field(pattern=r"^[A-Z]$")
     title: Said
+    url: str = ""
+    """Where it can be read; empty where no address is known."""
     setup: Said
     """What they measured on and how."""
     differs: list[Difference] = []
@@ -267,7 +269,7 @@ class Number(Frozen):
     """Of a scenario that asks for the same, where the article's own load is not repeated or says nothing of it."""
     over: list[float] = []
     under: list[Annotated[float, Field(gt=0)]] = []
-    """What the article's own figures come to: product ÷ product. A number that they contradict does not come out again."""
+    """What the article's own figures come to: product ÷ product. A number that they contradict is not reproduced."""
 
 
 class Question(Frozen):

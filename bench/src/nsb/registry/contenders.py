@@ -76,7 +76,7 @@ class Contender(Frozen):
     differs: dict[str, str] = {}
     """Setting of the fairness manifest → why this contender has another value than the others, on purpose."""
     breaks: dict[str, str] = {}
-    """Check of the contract ("C8 its title", as `just conform` prints it) → why this contender, by what it stands for, does not keep it."""
+    """Check of the contract ("C8 its title", as `just conform` prints it) → why this contender, by design, does not keep it."""
     heap_mib: int = Field(default=HEAP_MIB, gt=0)
     """What {heap} stands for in its run command."""
     memory_mib: int = Field(default=1024, gt=0)

@@ -16,9 +16,10 @@ Metric = Literal[
     "cpu", "throughput", "capacity", "p50", "p90", "p99", "max", "duration", "memory", "memory_peak", "threads", "switches", "goodput",
     "served",
 ]  # fmt: skip
-"""What claims are about: the headlines, and more of a cell. Capacity: throughput, by the second generator where k6 or nobody was full.
-Duration: of a load as a whole, from its first request to its last answer. Goodput: right answers in time while OVERLOAD_PERCENT of the
-capacity are asked, in percent of it. Served: users who need nothing that fails and had their answer in time, in percent of them."""
+"""What claims are about: the headlines, and more of a cell. Capacity: throughput, by the second generator where k6 was saturated,
+or nothing was. Duration: of a load as a whole, from its first request to its last answer. Goodput: right answers in time while
+OVERLOAD_PERCENT of the capacity are asked, in percent of it. Served: users who need nothing that fails and had their answer in time, in
+percent of them."""
 MORE_IS_BETTER: frozenset[Metric] = frozenset({"throughput", "capacity", "goodput", "served"})
 SHARES: frozenset[Metric] = frozenset({"goodput", "served"})
 """In percent, and 0 may be right: they have arithmetic means, and are compared in percentage points."""

@@ -47,8 +47,9 @@ def post(
     articles: Mapping[str, Article],
     base: str,
     kind: str,
+    project: str = "",
 ) -> str:
-    """The whole post in one language. Its images are `base`charts/ID.LANGUAGE.`kind`."""
+    """The whole post in one language. Its images are `base`charts/ID.LANGUAGE.`kind`. `project`: the address to clone it from."""
     claims = [each.claim for each in found]
     told = surprises(claims)
     words_of: tuple[Conclusion, ...] = ("SUPPORTED", "REFUTED", "TAUTOLOGY", "UNDECIDED")
@@ -76,6 +77,8 @@ def post(
         charts=_charts(digest, charts),
         base=base,
         kind=kind,
+        project=project,
+        folder=project.rstrip("/").rpartition("/")[2].removesuffix(".git"),
         again=again(run),
     )  # fmt: skip
 
@@ -111,7 +114,7 @@ def again(run: Mapping[str, Any]) -> str:
     given = [name for name in plan["contenders"] if plan.get("controls", {}).get(name, {}).get("kind") != "twin"]
     articles = f"--articles {','.join(plan['articles'])} " if plan.get("articles") else ""
     return (
-        f"just bench-all --tier {plan['tier']} {articles}--rounds {plan['rounds']} --profile {plan['profile']} --seed {plan['seed']} "
+        f"./justw bench-all --tier {plan['tier']} {articles}--rounds {plan['rounds']} --profile {plan['profile']} --seed {plan['seed']} "
         f"--contenders {','.join(given)} --scenarios {','.join(plan['scenarios'])}"
     )
 
@@ -122,8 +125,9 @@ def _open(undecided: Sequence[JudgedClaim]) -> list[JudgedClaim]:
 
 
 def _charts(digest: Digest, charts: Sequence[Chart]) -> list[Chart]:
-    """Intervals of what the findings are about and the picture does not show."""
+    """Intervals of what the findings are about and the picture does not show, then of other rows; not where all are alike."""
     shown = {row.chosen.id for row in picture.rows(digest)}
     of = {chart.scenario: chart for chart in charts if chart.kind == "intervals"}
-    wanted = [each.row.chosen.id for each in digest.findings if each.row.chosen.id not in shown]
+    rows = [*(each.row for each in digest.findings), *digest.rows]
+    wanted = [row.chosen.id for row in rows if row.chosen.id not in shown and not row.alike]
     return [of[name] for name in dict.fromkeys(wanted) if name in of][:MOST_CHARTS]

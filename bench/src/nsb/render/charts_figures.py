@@ -34,7 +34,7 @@ from nsb.render.charts_base import (
     tooltip,
     with_intervals,
 )  # fmt: skip
-from nsb.render.charts_points import Beside, Dot, beside_best, dots, start_dots
+from nsb.render.charts_points import Beside, Dot, beside_best, best_first, dots, start_dots
 from nsb.render.messages import Language, own, text
 from nsb.render.words import number, signed
 
@@ -207,6 +207,7 @@ def intervals(of: Source, scenario: str) -> Chart | None:
     headline, found = dots(of.table, scenario)
     if not any(dot.value is not None for dot in found):
         return None
+    found = best_first(found, headline not in MORE_IS_BETTER)
     unit = _unit(of, scenario, headline)
     spreads = {dot.spread for dot in found if dot.spread}
     notes = ["read.halves"] if of.one_round else ["read.interval_mean" if headline == "memory" else "read.interval"]
@@ -340,7 +341,7 @@ def start_ups(of: Source) -> list[Chart]:
         ("ready", "axis.seconds", lambda found: found.ready_s),
         ("pss", "axis.memory", lambda found: found.pss_mib),
     ):
-        found = start_dots(of.table, which)
+        found = best_first(start_dots(of.table, which), less_is_better=True)
         if found:
             drawn.append(_start_up(of, key, unit, found))
     return drawn

@@ -73,6 +73,13 @@ def dots(table: Table, scenario: str) -> tuple[Headline, list[Dot]]:
     return drawn, found
 
 
+def best_first(dots: Sequence[Dot], less_is_better: bool) -> list[Dot]:
+    """Sorted by value, those of one generator together; those without a figure come last."""
+    tools = list(dict.fromkeys(dot.tool for dot in dots))
+    sign = 1 if less_is_better else -1
+    return sorted(dots, key=lambda dot: (tools.index(dot.tool), dot.value is None, sign * (dot.value or 0.0)))
+
+
 def _headline(entry: Entry | Second) -> Headline:
     return entry.headline if isinstance(entry, Entry) else "throughput"
 

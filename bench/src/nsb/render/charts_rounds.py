@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
@@ -60,12 +61,14 @@ def latency(of: Source, scenario: str) -> Chart | None:
     found = {name: percentiles(valid_cells(of.cells, name, scenario)) for name in of.table.contenders}
     if not any(found.values()):
         return None
+    highest = next(p for p in reversed(PERCENTILES) if any(p in known for known in found.values()))
+    found = dict(sorted(found.items(), key=lambda each: each[1][highest].value if highest in each[1] else math.inf))
     without = [name for name, known in found.items() if not known]
-    whole = any(PERCENTILES[-1] in known for known in found.values())
+    whole = highest == PERCENTILES[-1]
     return made(of, Drawing(
         id=f"latency-{scenario}", kind="latency", scenario=scenario, height=LINE // 2 * sum(map(len, found.values())) + 6 * len(found),
         draw=lambda language: _percentiles(of, scenario, found, language),
-        title=messages.said("title.latency", scenario=scenario), sentence=_latency_alt(of, scenario, found, without),
+        title=messages.said("title.latency", scenario=scenario), sentence=_latency_alt(of, scenario, highest, found, without),
         notes=["read.latency_one" if of.one_round else "read.latency", *([] if whole else ["read.tail"])],
         columns=heads("head.contender", "head.percentile", "head.value", "head.low", "head.high", "head.rounds"),
         rows=[[name, percentile, *_over_cells(each)] for name, known in found.items() for percentile, each in known.items()],
@@ -90,7 +93,7 @@ def _percentiles(of: Source, scenario: str, found: Mapping[str, Mapping[str, Ove
     colours = alt.Scale(domain=drawn, range=list(PALETTE[: len(drawn)]))
     shapes = alt.Scale(domain=drawn, range=list(SHAPES[: len(drawn)]))
     base = alt.Chart(ROWS).encode(
-        y=alt.Y("name:N", sort=of.table.contenders, title=None, axis=alt.Axis(domain=False, ticks=False, labelLimit=200)),
+        y=alt.Y("name:N", sort=list(found), title=None, axis=alt.Axis(domain=False, ticks=False, labelLimit=200)),
         yOffset=alt.YOffset("percentile:N", sort=drawn),
         color=alt.Color("percentile:N", title=None, legend=legend(), scale=colours),
         tooltip=tooltip(
@@ -120,8 +123,7 @@ def _over_cells(each: Over) -> list[str]:
     return [signed(each.value), signed(each.low), signed(each.high), str(each.rounds)]
 
 
-def _latency_alt(of: Source, scenario: str, found: Mapping[str, Mapping[str, Over]], without: Sequence[str]) -> Said:
-    highest = next(p for p in reversed(PERCENTILES) if any(p in known for known in found.values()))
+def _latency_alt(of: Source, scenario: str, highest: str, found: Mapping[str, Mapping[str, Over]], without: Sequence[str]) -> Said:
     values = {name: known[highest].value for name, known in found.items() if highest in known}
     low, high = min(values, key=lambda name: values[name]), max(values, key=lambda name: values[name])
     said = messages.said(
@@ -142,6 +144,7 @@ def roles(of: Source, scenario: str) -> Chart | None:
     found = {name: known for name, known in found.items() if "service" in known}
     if not found:
         return None
+    found = dict(sorted(found.items(), key=lambda each: each[1]["service"].value))
     service = {name: known["service"].value for name, known in found.items()}
     generator = [known["generator"].value for known in found.values() if "generator" in known] or [0.0]
     low, high = min(service, key=lambda name: service[name]), max(service, key=lambda name: service[name])
@@ -176,7 +179,7 @@ def _stacks(of: Source, scenario: str, found: Mapping[str, Mapping[Role, Over]],
             begin += each.value
     colours = alt.Scale(domain=list(named.values()), range=[ROLE_COLOURS[role] for role in spending])
     base = alt.Chart(ROWS).encode(
-        y=alt.Y("name:N", sort=of.table.contenders, title=None, axis=alt.Axis(domain=False, ticks=False, labelLimit=200)),
+        y=alt.Y("name:N", sort=list(found), title=None, axis=alt.Axis(domain=False, ticks=False, labelLimit=200)),
         tooltip=tooltip(
             language, name="head.contender", role="head.role", figure="head.value", spread="head.spread", rounds="head.rounds",
             doubts="head.doubts",

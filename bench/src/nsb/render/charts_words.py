@@ -28,7 +28,7 @@ CHARTS: dict[str, tuple[str, str]] = {
     "read.width": (
         "Below each figure: ± its 95 % t interval over the rounds; 5/6: five of six rounds count (one alone: the spread of its halves). "
         "≤: the upper end of the interval.",
-        "값 아래의 ±는 라운드에 대한 95% t 신뢰구간입니다. 5/6은 여섯 라운드 가운데 다섯 라운드만 유효하다는 뜻이며(하나뿐이면 전반과 "
+        "값 아래의 ±는 라운드에 대한 95% t 신뢰 구간입니다. 5/6은 여섯 라운드 가운데 다섯 라운드만 유효하다는 뜻이며(하나뿐이면 전반과 "
         "후반의 차이), ≤는 구간의 위쪽 끝입니다.",
     ),
     "read.width_one": (
@@ -37,7 +37,7 @@ CHARTS: dict[str, tuple[str, str]] = {
     ),
     "read.one": (
         "One round has no interval: no verdict follows from it.",
-        "1라운드에는 신뢰구간이 없으므로 이것만으로는 판정하지 않습니다.",
+        "1라운드에는 신뢰 구간이 없으므로 이것만으로는 판정하지 않습니다.",
     ),
     "read.unsustained": (
         "†: could not sustain the rate, so it is behind all that could; answers per second that it reached.",
@@ -45,7 +45,7 @@ CHARTS: dict[str, tuple[str, str]] = {
     ),
     "read.doubt": (
         "?: doubts in a third of its rounds or more.",
-        "?는 라운드의 3분의 1 이상에 의심스러운 점이 있다는 뜻입니다.",
+        "?는 라운드의 3분의 1 이상에 경고가 있다는 뜻입니다.",
     ),
     "read.tail": (
         "p99 needs 1000 requests, which no round here has.",
@@ -53,19 +53,19 @@ CHARTS: dict[str, tuple[str, str]] = {
     ),
     "read.interval": (
         "Point: geometric mean over the rounds; line: its 95 % t interval.",
-        "점은 라운드의 기하 평균, 선은 95% t 신뢰구간입니다.",
+        "점은 라운드의 기하 평균, 선은 95% t 신뢰 구간입니다.",
     ),
     "read.interval_mean": (
         "Point: mean over the rounds; line: its 95 % t interval.",
-        "점은 라운드의 평균, 선은 95% t 신뢰구간입니다.",
+        "점은 라운드의 평균, 선은 95% t 신뢰 구간입니다.",
     ),
     "read.halves": (
         "One round: the line is the spread of the window's two halves, not an interval. No verdict follows from it.",
-        "1라운드라서 선은 신뢰구간이 아니라 측정 구간 전반과 후반의 차이입니다. 이것만으로는 판정하지 않습니다.",
+        "1라운드라서 선은 신뢰 구간이 아니라 측정 구간 전반과 후반의 차이입니다. 이것만으로는 판정하지 않습니다.",
     ),
     "read.spread_mixed": (
         "Where one round alone counts, the line is the spread of its halves, not an interval.",
-        "유효한 라운드가 하나뿐이면 선은 신뢰구간이 아니라 전반과 후반의 차이입니다.",
+        "유효한 라운드가 하나뿐이면 선은 신뢰 구간이 아니라 전반과 후반의 차이입니다.",
     ),
     "read.bound": (
         "Open arrow: a bound; the true figure lies on the side it points to.",
@@ -84,7 +84,7 @@ CHARTS: dict[str, tuple[str, str]] = {
     "read.latency_one": (
         "One round: the line of p50 joins its two halves and is no interval; p90 and p99 have no spread at all. "
         "k6 timestamps resolve 1 ms: values left of the dotted line are not distinguishable.",
-        "1라운드입니다. p50의 선은 전반과 후반을 이은 것이고 신뢰구간이 아닙니다. p90과 p99에는 편차 정보가 없습니다. "
+        "1라운드입니다. p50의 선은 전반과 후반을 이은 것이고 신뢰 구간이 아닙니다. p90과 p99에는 편차 정보가 없습니다. "
         "k6의 시계는 1 ms 단위라 점선 왼쪽은 구별하지 못합니다.",
     ),
     "read.roles": (
@@ -93,7 +93,7 @@ CHARTS: dict[str, tuple[str, str]] = {
     ),
     "read.roles_one": (
         "One round: the line joins the service's two halves and is no interval; the other parts have no spread.",
-        "1라운드입니다. 선은 서비스의 전반과 후반을 이은 것이고 신뢰구간이 아닙니다. 나머지에는 편차 정보가 없습니다.",
+        "1라운드입니다. 선은 서비스의 전반과 후반을 이은 것이고 신뢰 구간이 아닙니다. 나머지에는 편차 정보가 없습니다.",
     ),
     "read.memory": (
         "Medians over the rounds of each level's median; the line is the range over the rounds. Points of one level stand a little apart.",
@@ -115,12 +115,12 @@ CHARTS: dict[str, tuple[str, str]] = {
     "read.overload": (
         "Medians over the rounds with their range. Users come at a share of the contender's own capacity. Points of one level stand a "
         "little apart.",
-        "점은 라운드의 중앙값, 세로선은 범위입니다. 사용자는 측정 대상 자신의 처리 능력에 대한 비율로 도착합니다. "
+        "점은 라운드의 중앙값, 세로선은 범위입니다. 부하는 서버별 처리 능력을 100%로 한 값입니다. "
         "같은 단계의 점은 조금씩 띄워 그렸습니다.",
     ),
     "read.overload_one": (
         "One round, without spread; users come at a share of the contender's own capacity.",
-        "1라운드이므로 편차 정보가 없습니다. 사용자는 측정 대상 자신의 처리 능력에 대한 비율로 도착합니다.",
+        "1라운드이므로 편차 정보가 없습니다. 부하는 서버별 처리 능력을 100%로 한 값입니다.",
     ),
     "read.goodput": (
         "Broken line: every user who can be served is served in time.",
@@ -136,17 +136,17 @@ CHARTS: dict[str, tuple[str, str]] = {
     ),
     "read.start_interval": (
         "Point: geometric mean over the starts; line: its 95 % t interval.",
-        "점은 기동별 값의 기하 평균, 선은 95% t 신뢰구간입니다.",
+        "점은 기동별 값의 기하 평균, 선은 95% t 신뢰 구간입니다.",
     ),
     "read.start_range": (
         "Point: median over the starts; line: their range, which is no interval.",
-        "점은 기동별 값의 중앙값, 선은 범위이며 신뢰구간이 아닙니다.",
+        "점은 기동별 값의 중앙값, 선은 범위이며 신뢰 구간이 아닙니다.",
     ),
     "read.article": (
         "Broken line: as in the article. Point: geometric mean over the rounds; line: its 95 % t interval, of ours alone, since the "
         "article gives no spread. Next to it: the article's figure → ours.",
-        "점선은 글과 같은 값입니다. 점은 라운드의 기하 평균, 가로선은 95% t 신뢰구간이며, 글에는 편차가 없으므로 이번 측정만의 구간입니다. "
-        "옆의 숫자는 글의 수치 → 이번 측정값입니다.",
+        "점선은 글과 같은 값입니다. 점은 라운드의 기하 평균, 가로선은 95% t 신뢰 구간이며, 글에는 편차가 없으므로 이번 측정만의 "
+        "구간입니다. 옆의 숫자는 글의 수치 → 이번 측정값입니다.",
     ),
     # --- axes and legends --------------------------------------------------------------------------------------------------------
     "axis.ratio": ("times the best", "가장 좋은 값의 배수"),
@@ -154,20 +154,20 @@ CHARTS: dict[str, tuple[str, str]] = {
     "axis.log": ("{unit}, log scale", "{unit}, 로그 눈금"),
     "axis.answers": ("answers per second that were reached", "실제로 도달한 초당 응답 수"),
     "axis.latency": ("ms from the schedule", "예정 시각부터의 ms"),
-    "axis.overshoot": ("ms beyond the {hold} ms that the request holds", "요청이 머무는 {hold} ms를 넘긴 ms"),
+    "axis.overshoot": ("ms beyond the {hold} ms that the request holds", "대기 시간 {hold} ms를 초과한 지연(ms)"),
     "axis.cpu": ("CPU µs/request", "CPU µs/요청"),
     "axis.in_flight": ("requests in flight", "처리 중인 요청 수"),
     "axis.memory": ("MiB (PSS)", "MiB(PSS)"),
     "axis.growth": ("MiB more than at the lowest level", "최저 단계 대비 MiB"),
-    "axis.offered": ("users who come, % of the capacity", "도착하는 사용자, 처리 능력 대비 %"),
+    "axis.offered": ("users who come, % of the capacity", "유입 부하, 처리 능력 대비 %"),
     "axis.goodput": ("right answers in time, % of the capacity", "제때 온 올바른 응답, 처리 능력 대비 %"),
     "axis.p99": ("p99 in ms, from the user's coming", "p99(ms), 사용자 도착 시각부터"),
     "axis.load": ("seconds of load", "부하를 건 뒤 지난 시간(초)"),
     "axis.seconds": ("seconds from exec", "프로세스 실행부터 걸린 시간(초)"),
     # --- tooltips and tables -------------------------------------------------------------------------------------------------------
     "of.rounds": ("{n} of {all}", "{n}/{all}"),
-    "spread.interval": ("{low} to {high} (95 % interval)", "{low}~{high} (95% 신뢰구간)"),
-    "spread.halves": ("{low} to {high} (halves of one round, no interval)", "{low}~{high} (한 라운드의 전반·후반, 신뢰구간 아님)"),
+    "spread.interval": ("{low} to {high} (95 % interval)", "{low}~{high} (95% 신뢰 구간)"),
+    "spread.halves": ("{low} to {high} (halves of one round, no interval)", "{low}~{high} (한 라운드의 전반·후반, 신뢰 구간 아님)"),
     "spread.range": ("{low} to {high} (range)", "{low}~{high} (범위)"),
     "spread.none": ("none: one value", "값이 하나라 없음"),
     "more": ("; and {n} more", " 외 {n}건"),
@@ -178,7 +178,7 @@ CHARTS: dict[str, tuple[str, str]] = {
     "head.percentile": ("percentile", "백분위수"),
     "head.role": ("program", "프로그램"),
     "head.users": ("users", "사용자 수"),
-    "head.offered": ("users who come", "도착하는 사용자"),
+    "head.offered": ("users who come", "유입 부하"),
     "head.slope": ("KiB for each request", "요청당 KiB"),
     "head.figure": ("figure", "지표"),
     "head.theirs": ("theirs", "글의 수치"),
@@ -199,7 +199,7 @@ CHARTS: dict[str, tuple[str, str]] = {
     "alt.extremes_halves": (
         "{what} ({better}): lowest {low} with {low_value}, highest {high} with {high_value}, {times} times as much, "
         "without an interval to judge by.",
-        "{what}({better}): 최저 {low} {low_value}, 최고 {high} {high_value}, {times}배 차이. 판정할 신뢰구간은 없습니다.",
+        "{what}({better}): 최저 {low} {low_value}, 최고 {high} {high_value}, {times}배 차이. 판정할 신뢰 구간은 없습니다.",
     ),
     "alt.overlap": ("overlap", "겹칩니다"),
     "alt.apart": ("do not overlap", "겹치지 않습니다"),

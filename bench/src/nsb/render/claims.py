@@ -69,7 +69,7 @@ def number_figures(found: JudgedNumber, language: Language) -> str:
 
 
 def number_line(found: JudgedClaim, language: Language) -> str:
-    """What becomes of it, and these figures: `The article's number: comes out again (…)`."""
+    """What becomes of it, and these figures: `The article's number: reproduced (…)`."""
     if found.number is None:
         return f"{text('claim.number', language)}: {text('number.NONE', language)}"
     return f"{text('claim.number', language)}: {came(found.number, language)} ({number_figures(found.number, language)})"
@@ -193,7 +193,7 @@ def not_measured(found: Judgement, language: Language) -> list[str]:
 
 
 def counts(found: Judgement, language: Language) -> str:
-    """How many claims have which conclusion, and how many numbers come out again, in two sentences."""
+    """How many claims have which conclusion, and how many numbers are reproduced, in two sentences."""
     return _counts("result.claims", found.claims, language)
 
 
@@ -225,7 +225,7 @@ def surprising(found: Sequence[Across], language: Language) -> str:
             f"**{claim.id}** {own(claim.said, language)}",
             _below(came(claim.number, language), [figures_]),
             f"**{verdict(claim, language)}**",
-            ours(claim, language, 1),
+            ours(claim, language, 1) or "–",
         )
         lines.append(f"| {' | '.join(cell.replace('|', BAR) for cell in cells)} |")
     return "\n".join(lines) + "\n"

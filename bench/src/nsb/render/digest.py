@@ -167,7 +167,7 @@ def _cell(row: Row, place: Place, language: Language) -> str:
         "best": f"**{beside}**" if beside else "**best**",
         "tied": f"≈ {beside}".strip(),
         "worse": beside,
-        "unknown": beside if uncompared(row) else f"{UNKNOWN} {beside}".strip(),
+        "unknown": f"{_sign(row, place)} {beside}".strip(),
     }
     marked = first[place.mark] if place.value is not None else ""
     below = " ".join(part for part in (value(row, place, language), width(row, place)) if part)
@@ -175,9 +175,9 @@ def _cell(row: Row, place: Place, language: Language) -> str:
     return f"{above}<br><sub>{below}</sub>" if above else below
 
 
-def uncompared(row: Row) -> bool:
-    """Whether nobody in the row was compared: then no cell has a mark, and a note names the row."""
-    return all(place.mark == "unknown" for place in row.places)
+def _sign(row: Row, place: Place) -> str:
+    """Of a value that was not compared. Where nobody in the row was, a note names the row."""
+    return UNKNOWN if not row.uncompared else "≈" if row.near(place) else ""
 
 
 def notes(found: Digest, language: Language, best: str = "digest.legend.best") -> list[str]:
@@ -195,10 +195,12 @@ def notes(found: Digest, language: Language, best: str = "digest.legend.best") -
     lines.append(text("digest.legend.better", language, best=text(best, language)))
     if any(place.mark == "tied" for _, place in places):
         lines.append(text("digest.legend.tied", language))
-    if any(place.mark == "unknown" and place.value is not None and not uncompared(row) for row, place in places):
+    if any(place.mark == "unknown" and place.value is not None and not row.uncompared for row, place in places):
         lines.append(text("digest.legend.unknown", language, mark=UNKNOWN))
-    if titles := [title(row, language) for row in shown if uncompared(row)]:
+    if titles := [title(row, language) for row in shown if row.uncompared]:
         lines.append(text("digest.legend.uncompared", language, rows=", ".join(titles)))
+    if any(row.near(place) for row, place in places):
+        lines.append(text("digest.legend.near", language))
     if any(place.doubtful for row in shown for place in row.places):
         lines.append(text("digest.legend.doubt", language))
     failed = [row for row in shown if any(place.fails for place in row.places) and row.chosen.fails is not None]
@@ -209,7 +211,7 @@ def notes(found: Digest, language: Language, best: str = "digest.legend.best") -
         its = ", ".join(title(row, language) for row in shown if row.run == run)
         lines.append(text("digest.legend.elsewhere", language, rows=its, run=run))
     lines += [
-        text("digest.alike", language, title=title(row, language), range=hull(row, row.places, language))
+        text(f"digest.{'near' if row.uncompared else 'alike'}", language, title=title(row, language), range=hull(row, row.places, language))
         for row in found.rows if row.alike
     ]  # fmt: skip
     return lines

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from nsb.analyse.digest import Digest, Factor, Place, Row
+from nsb.analyse.digest import ALIKE, Digest, Factor, Place, Row
 from nsb.analyse.model import CostModel, Quantity
 from nsb.analyse.size import EXAMPLES, Sized, Workload, sized
 from nsb.analyse.worked import Worked
@@ -22,8 +22,6 @@ PAGES: dict[Language, str] = {"en": "guide.md", "ko": "guide.ko.md"}
 """In docs/."""
 NEAR = 2.0
 """Who surely costs at most so many times the least is told as near it."""
-ALIKE = 1.1
-"""Where the greatest upper bound is at most so many times the least lower one, nobody differs in a way that a choice should depend on."""
 
 
 def page(plan: DigestPlan, found: Digest, model: CostModel, worked: Mapping[str, Worked], folder: str, language: Language) -> str:
@@ -173,7 +171,7 @@ def _price(of: Sized) -> float:
 
 
 def _answer(found: Sequence[Sized], language: Language) -> str:
-    """The least bill of those that no station fails, and whose interval overlaps with its own."""
+    """The cheapest of those that no station fails, and whose interval overlaps with its own."""
     carrying = sorted((each for each in found if not each.lacks), key=_price)
     if not carrying:
         return text("guide.nobody", language)

@@ -16,10 +16,13 @@ from nsb.render.messages import LANGUAGES
 
 @dataclass(frozen=True)
 class Cell:
-    """`kind`: best, tied, worse, unknown or none, where there is no figure. `factor` is the one to the leader of the row."""
+    """`kind`: best, tied, worse, unknown or none, where there is no figure; of those not compared `near` as Row.near.
+
+    `factor` is the one to the leader of the row."""
 
     contender: str
     kind: str
+    near: bool
     fails: bool
     factor: str
     value: Markup
@@ -44,7 +47,7 @@ def lines(found: Digest) -> list[Line]:
             title=row.chosen,
             unit=messages.in_each(lambda language, row=row: words.unit(row, language)),  # type: ignore[misc]
             fails=row.chosen.fails,
-            uncompared=words.uncompared(row),
+            uncompared=row.uncompared,
             cells=[_cell(row, place) for place in row.places],
         )
         for row in found.rows
@@ -56,6 +59,7 @@ def _cell(row: Row, place: Place) -> Cell:
     return Cell(
         contender=place.contender,
         kind="none" if place.value is None else place.mark,
+        near=row.near(place),
         fails=place.fails,
         factor=_beside(row, place, row.leader or ""),
         value=both(messages.in_each(lambda language: words.value(row, place, language) or "–")),
@@ -70,15 +74,27 @@ def _beside(row: Row, place: Place, baseline: str) -> str:
     return words.factor(found) or ("" if found is None else "±0")
 
 
+def _relation(row: Row, place: Place, baseline: str) -> str:
+    found = place.factors.get(baseline)
+    if place.contender == baseline:
+        return ""
+    if found is None or "unknown" in (place.mark, row.place(baseline).mark):
+        return "unknown"
+    if found.tied:
+        return "tied"
+    less = found.value < (1 if found.unit == "ratio" else 0)
+    return "better" if less == (row.better == "less") else "worse"
+
+
 def factors(found: Digest) -> dict[str, dict[str, dict[str, list[str]]]]:
-    """Row → baseline → contender → the factor, its interval, and `tied` where the two are not distinguishable."""
+    """Row → baseline → contender → the factor, its interval, and `tied`, `better` or `worse` than the baseline, or `unknown`."""
     return {
         row.chosen.id: {
             baseline: {
                 place.contender: [
                     _beside(row, place, baseline),
                     words.bounds(each) if (each := place.factors.get(baseline)) is not None and place.contender != baseline else "",
-                    "tied" if each is not None and each.tied else "",
+                    _relation(row, place, baseline),
                 ]
                 for place in row.places
             }

@@ -138,7 +138,7 @@ def readme_block(found: Digest, run: dict[str, Any], judged: Sequence[tuple[str,
     told = [f"{number}. {digest.sentence(each, language)}" for number, each in enumerate(found.findings, 1)]
     head = text(
         "digest.head", language, date=run["started_at"][:10], rounds=messages.rounds(run["plan"]["rounds"], language), machine=host["cpu"],
-        cores=messages.cores(host["cores"], language), profile=run["plan"]["profile"],
+        cores=messages.cores(host["cores"], language), profile=text(f"digest.profile.{run['plan']['profile']}", language),
     )  # fmt: skip
     by_id = {each.claim.id: each for each in of_all}
     surprising = [by_id[claim.id] for claim in surprises([each.claim for each in of_all])]

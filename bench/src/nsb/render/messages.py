@@ -42,11 +42,11 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "verdict.TAUTOLOGY": ("tautology", "동어 반복"),
     "verdict_means.SUPPORTED": (
         "The interval lies wholly on the claimed side, and the twin of this run shows no difference of its own.",
-        "구간 전체가 주장한 쪽에 있고, 이 측정의 쌍둥이(같은 프로그램을 두 번 띄운 것) 사이에는 차이가 없습니다.",
+        "신뢰 구간 전체가 주장을 만족하는 범위에 있고, 이 측정의 쌍둥이(같은 프로그램을 두 번 띄운 것) 사이에는 차이가 없습니다.",
     ),
     "verdict_means.REFUTED": (
         "The interval lies wholly on the other side.",
-        "구간 전체가 주장과 반대쪽에 있습니다.",
+        "신뢰 구간 전체가 주장에 어긋나는 범위에 있습니다.",
     ),
     "verdict_means.UNDECIDED": (
         "This run cannot tell. Undecided is not equal.",
@@ -58,25 +58,25 @@ MESSAGES: dict[str, tuple[str, str]] = {
     ),
     "verdict_means.TAUTOLOGY": (
         "The claim follows from how the servers are built. Our figures agree, and that shows nothing.",
-        "서버의 구조에서 바로 따라 나오는 말입니다. 측정값도 그렇지만 이것으로 확인되는 것은 없습니다.",
+        "서버의 구조에서 바로 따라 나오는 말입니다. 측정값도 일치하지만 당연한 결과라 확인된 것은 없습니다.",
     ),
-    "number.AGAIN": ("comes out again", "재현됨"),
-    "number.NOT_AGAIN": ("does not come out again", "재현되지 않음"),
+    "number.AGAIN": ("reproduced", "재현됨"),
+    "number.NOT_AGAIN": ("not reproduced", "재현되지 않음"),
     "number.UNDECIDED": ("undecided", "판정 보류"),
     "number.NOT_MEASURED": ("not measured", "측정하지 않음"),
     "number.NONE": ("none given", "글에 없음"),
     "number.ours": ("ours {ours}; ours ÷ theirs {factor}", "우리 측정값 {ours}, 글 대비 {factor}"),
-    "number.own": ("by its own figures {value}", "글의 수치로 다시 계산하면 {value}"),
+    "number.own": ("recomputed from the article's figures: {value}", "글의 수치로 다시 계산하면 {value}"),
     "question.arithmetic": ("Arithmetic: {why}", "계산으로 나오는 결과: {why}"),
     "question.tautology": ("Tautology: {why}", "동어 반복: {why}"),
     # --- reasons ----------------------------------------------------------------------------------------------------
     "reason.too_few_rounds": ("too few rounds", "라운드 수 부족"),
     "reason.no_twin": ("no A/A twin", "A/A 쌍둥이 없음"),
     "reason.twin_failed": ("the A/A twin differs", "측정 잡음이 커서 구분 불가"),
-    "reason.straddles": ("the interval straddles the border", "구간이 경계에 걸침"),
+    "reason.straddles": ("the interval straddles the border", "신뢰 구간이 기준값을 포함"),
     "reason.unsteady": ("unsteady over the rounds", "라운드마다 흔들림"),
-    "reason.generator_bound": ("the generator was the limit", "부하 생성기가 한계"),
-    "reason.database_bound": ("the database was the limit", "데이터베이스가 한계"),
+    "reason.generator_bound": ("the generator was the limit", "부하 생성기가 먼저 포화"),
+    "reason.database_bound": ("the database was the limit", "데이터베이스가 먼저 포화"),
     "reason.load_bound": ("the load was the limit", "부하가 작아 한계를 확인하지 못함"),
     "reason.not_sustained": ("the rate was not sustained", "요청률을 감당하지 못함"),
     "reason.noisy_machine": ("noisy machine", "장비 잡음"),
@@ -103,7 +103,7 @@ MESSAGES: dict[str, tuple[str, str]] = {
     ),
     "reason_means.straddles": (
         "The interval includes values on both sides of the border.",
-        "신뢰구간 안에 경계 양쪽의 값이 모두 들어 있습니다.",
+        "신뢰 구간 안에 기준값 양쪽의 값이 모두 들어 있습니다.",
     ),
     "reason_means.unsteady": (
         "Leaving out one round, or going by ranks, would change the answer.",
@@ -160,7 +160,7 @@ MESSAGES: dict[str, tuple[str, str]] = {
         "한 측정에서는 확인됐지만 다른 측정에서는 사실과 달랐습니다. 이유를 밝힐 때까지 판정을 보류합니다.",
     ),
     # --- limits, statuses, roles, profiles --------------------------------------------------------------------------
-    "limit.offered": ("offered load", "제시한 부하"),
+    "limit.offered": ("offered load", "부하 자체"),
     "limit.cpu": ("CPU", "CPU"),
     "limit.threads": ("threads", "스레드"),
     "limit.loop": ("event loop", "이벤트 루프"),
@@ -187,7 +187,7 @@ MESSAGES: dict[str, tuple[str, str]] = {
     # --- metrics and units ------------------------------------------------------------------------------------------
     "metric.cpu": ("CPU per request", "요청당 CPU"),
     "metric.throughput": ("throughput", "처리량"),
-    "metric.capacity": ("capacity", "최대 처리량"),
+    "metric.capacity": ("capacity", "처리 능력"),
     "metric.p50": ("median latency", "지연 시간 중앙값"),
     "metric.p90": ("p90 latency", "지연 시간 p90"),
     "metric.p99": ("p99 latency", "지연 시간 p99"),
@@ -235,11 +235,11 @@ MESSAGES: dict[str, tuple[str, str]] = {
     # --- rules: what is asked, and how it is decided ----------------------------------------------------------------
     "rule.ratio_at_least": (
         "Both contenders are compared round by round as a ratio. Supported where the adjusted interval lies wholly above the border.",
-        "라운드마다 두 측정 대상의 비율을 구합니다. 보정한 구간 전체가 경계보다 위에 있으면 사실로 확인합니다.",
+        "라운드마다 두 측정 대상의 비율을 구합니다. 보정한 신뢰 구간 전체가 기준값보다 위에 있으면 사실로 확인합니다.",
     ),
     "rule.ratio_at_most": (
         "Both contenders are compared round by round as a ratio. Supported where the adjusted interval lies wholly below the border.",
-        "라운드마다 두 측정 대상의 비율을 구합니다. 보정한 구간 전체가 경계보다 아래에 있으면 사실로 확인합니다.",
+        "라운드마다 두 측정 대상의 비율을 구합니다. 보정한 신뢰 구간 전체가 기준값보다 아래에 있으면 사실로 확인합니다.",
     ),
     "rule.within_margin": (
         "Equality has to be shown: the 90 % interval of every pair lies inside the margin. Refuted where one pair lies wholly outside.",
@@ -384,10 +384,10 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "claim.ours": ("Measured", "측정값"),
     "claim.figure_of": ("{scenario}, {what}", "{scenario}, {what}"),
     "claim.figure_asked": ("{scenario}, {what} (claimed: {asked})", "{scenario}, {what}(주장: {asked})"),
-    "claim.mixed": ("of its {n} parts: {told}", "부분 {n}개 중 {told}"),
+    "claim.mixed": ("of its {n} parts: {told}", "세부 항목 {n}개: {told}"),
     "claim.parts_with": ("{n} {verdict}", "{verdict} {n}"),
-    "claim.part_elsewhere": ("part {n} alone, {verdict}: {run}", "{n}번째 부분만, {verdict}: {run}"),
-    "claim.instead": ("What the data show instead", "데이터가 보여 주는 다른 설명"),
+    "claim.part_elsewhere": ("part {n} alone, {verdict}: {run}", "{n}번째 항목만, {verdict}: {run}"),
+    "claim.instead": ("What the data show instead", "측정으로 드러난 다른 원인"),
     "claim.also": ("Related questions", "함께 본 질문"),
     "claim.parts": ("What was compared", "비교한 것"),
     "claim.rows": ("The figures that were used", "쓰인 값"),
@@ -406,24 +406,24 @@ MESSAGES: dict[str, tuple[str, str]] = {
     # --- the result in a sentence -----------------------------------------------------------------------------------
     "result.claims": (
         "Of {all} claims this run supports {SUPPORTED} and refutes {REFUTED}; tautologies: {TAUTOLOGY}, undecided: {UNDECIDED}{lacking}. "
-        "Of {numbers} numbers that the articles give {again} come out again and {not_again} do not.",
+        "Of {numbers} numbers that the articles give {again} are reproduced and {not_again} are not.",
         "주장 {all}개에 대한 이 측정의 결론: 사실로 확인 {SUPPORTED}, 사실과 다름 {REFUTED}, 동어 반복 {TAUTOLOGY}, "
         "판정 보류 {UNDECIDED}{lacking}. 글의 수치 {numbers}개: 재현됨 {again}, 재현되지 않음 {not_again}.",
     ),
     "result.claims_across": (
         "Of {all} claims our runs support {SUPPORTED} and refute {REFUTED}; tautologies: {TAUTOLOGY}, undecided: {UNDECIDED}{lacking}. "
-        "Of {numbers} numbers that the articles give {again} come out again and {not_again} do not.",
+        "Of {numbers} numbers that the articles give {again} are reproduced and {not_again} are not.",
         "주장 {all}개에 대한 결론: 사실로 확인 {SUPPORTED}, 사실과 다름 {REFUTED}, 동어 반복 {TAUTOLOGY}, "
         "판정 보류 {UNDECIDED}{lacking}. 글의 수치 {numbers}개: 재현됨 {again}, 재현되지 않음 {not_again}.",
     ),
-    "result.not_measured": (", not measured: {n}", ", 미측정 {n}"),
+    "result.not_measured": (", not measured: {n}", ", 측정하지 않음 {n}"),
     "result.other_machines": (
         "Verdicts from runs on another processor, {machine}: {names}.",
         "다른 프로세서({machine})에서 한 측정: {names}.",
     ),
     "result.machine": (
         "{machine}, {cores}, {database}, {date}; raw data and doubts: {link}.",
-        "{machine}, {cores}, {database}, {date}. 원시 데이터와 의심스러운 점은 {link}에 있습니다.",
+        "{machine}, {cores}, {database}, {date}. 원시 데이터와 경고는 {link}에 있습니다.",
     ),
     "result.SUPPORTED": (
         "No contender is best at everything: each of the {n} is beaten at something.",
@@ -492,7 +492,7 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "head.round": ("round", "라운드"),
     "head.limit": ("held back by", "한계"),
     "head.status": ("status", "상태"),
-    "head.doubts": ("doubts", "의심"),
+    "head.doubts": ("doubts", "경고"),
     "head.conclusion": ("conclusion", "결론"),
     "head.number": ("the article's number", "글의 수치"),
     "head.claim": ("claim", "주장"),
@@ -521,9 +521,9 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "head.overload_lag": ("generator late by, ms (p99, most)", "부하 생성기의 지연, ms(p99, 최대)"),
     "head.overload_memory": ("MiB at {percent} % (PSS)", "{percent}%에서 MiB(PSS)"),
     "head.failing_others": ("others served, %", "다른 사용자 중 제때 응답, %"),
-    "head.failing_p99": ("their p99, ms", "그들의 p99, ms"),
+    "head.failing_p99": ("their p99, ms", "다른 사용자의 p99, ms"),
     "head.failing_needing": ("served of those who need it, %", "필요한 사용자 중 제때 응답, %"),
-    "head.failing_kinds": ("what the rest got, users", "나머지가 받은 것, 명"),
+    "head.failing_kinds": ("what the rest got, users", "나머지 요청의 결과, 명"),
     "head.failing_back": ("back after, ms", "회복, ms"),
     "head.failing_memory": ("MiB at its end (PSS)", "끝날 때 MiB(PSS)"),
     "head.ready": ("ready, s", "준비, 초"),
@@ -543,17 +543,17 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "head.setting": ("setting", "설정"),
     # --- legend -----------------------------------------------------------------------------------------------------
     "legend.run": ("Profile {profile}, tier {tier}, {rounds}.", "프로필 {profile}, 티어 {tier}, {rounds}."),
-    "legend.interval": ("± is the 95 % t interval over the rounds.", "±는 라운드에 대한 95% t 신뢰구간입니다."),
+    "legend.interval": ("± is the 95 % t interval over the rounds.", "±는 라운드에 대한 95% t 신뢰 구간입니다."),
     "legend.halves": (
         "One round: ± is the spread between the two halves of the window, not an interval; no verdict follows from it.",
-        "1라운드입니다. ±는 신뢰구간이 아니라 측정 구간 전반과 후반의 차이이며, 이것만으로는 판정하지 않습니다.",
+        "1라운드입니다. ±는 신뢰 구간이 아니라 측정 구간 전반과 후반의 차이이며, 이것만으로는 판정하지 않습니다.",
     ),
     "legend.limit": (
         "The word below a figure is its limit (cpu, threads, loop, carriers, pool, database, upstream, generator); "
         "none, or offered: the load itself.",
         "값 아래의 단어는 무엇이 한계였는지를 나타냅니다. cpu는 서비스의 CPU, threads는 스레드, loop는 이벤트 루프, "
         "carriers는 캐리어 스레드, pool은 커넥션 풀, database는 데이터베이스, upstream은 팬아웃이 호출하는 프로그램, generator는 부하 "
-        "생성기입니다. ‘제시한 부하’(offered)이거나 비어 있으면 막은 것이 없고 부하가 거기까지였다는 뜻입니다.",
+        "생성기입니다. ‘부하 자체’(offered)이거나 비어 있으면 막은 것이 없고 부하가 거기까지였다는 뜻입니다.",
     ),
     "legend.bound": (
         "≥ a lower bound: another program was the limit.",
@@ -565,8 +565,8 @@ MESSAGES: dict[str, tuple[str, str]] = {
     ),
     "legend.doubt": (
         "? doubts in a third of its rounds or more. Every doubt is listed: in table.md and table.json, on the page behind its cell.",
-        "?는 라운드의 3분의 1 이상에 의심스러운 점이 있다는 뜻입니다. "
-        "의심스러운 점은 모두 table.md와 table.json에 있고, 페이지에서는 셀을 누르면 나옵니다.",
+        "?는 라운드의 3분의 1 이상에 경고가 있다는 뜻입니다. "
+        "경고는 모두 table.md와 table.json에 있고, 페이지에서는 셀을 누르면 나옵니다.",
     ),
     "legend.rounds": (
         "3/4: three of four rounds count (one round alone: the spread of its halves).",
@@ -595,7 +595,7 @@ MESSAGES: dict[str, tuple[str, str]] = {
         "a core that is mostly idle and wakes for each request: "
         "it is not 1 ÷ capacity.",
         "고정 요청률에서의 CPU µs/요청: 요청 하나에 드는 비용입니다. 대부분 쉬는 코어를 매번 깨우는 비용이 들어 있어 "
-        "최대 처리량의 역수와 다릅니다.",
+        "처리 능력의 역수와 다릅니다.",
     ),
     "legend.memory": (
         "KiB/request: growth of memory with each request in flight, including its connection; a JVM whose heap is already large shows "
@@ -612,7 +612,7 @@ MESSAGES: dict[str, tuple[str, str]] = {
     # --- validity checks (docs/method.md, V1 …) ----------------------------------------------------------------------
     "check.V1": ("errors and wrong answers", "오류와 틀린 응답"),
     "check.V2": ("was the rate offered and sustained", "요청률을 제대로 걸고 감당했는가"),
-    "check.V3": ("lag of the generator", "부하 생성기의 지각"),
+    "check.V3": ("lag of the generator", "부하 생성기의 지연"),
     "check.V4": ("Little's law, closed", "리틀의 법칙(폐쇄형)"),
     "check.V5": ("Little's law, open; counts of service and generator", "리틀의 법칙(개방형), 서비스와 생성기의 집계"),
     "check.V6": ("what held it back", "무엇이 한계였는가"),
@@ -699,14 +699,17 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "page.fails": ("fails", "버티지 못함"),
     "page.best_mark": ("best: better than all others", "가장 좋음: 다른 모두보다 나음"),
     "page.tied_mark": ("not distinguishable", "구분되지 않음"),
+    "page.near_mark": ("within 10 % of the best", "가장 좋은 값과 10% 이내"),
     "page.means": (
         "Supported: the whole interval of our figure lies on the claimed side. Refuted: it lies on the other side. "
         "Else a claim is undecided.",
-        "사실로 확인: 측정값의 신뢰 구간 전체가 주장한 쪽에 있습니다. 사실과 다름: 전체가 반대쪽에 있습니다. 둘 다 아니면 판정 보류입니다.",
+        "사실로 확인: 측정값의 신뢰 구간 전체가 주장을 만족하는 범위에 있습니다. 사실과 다름: 전체가 주장에 어긋나는 범위에 있습니다. "
+        "둘 다 아니면 판정 보류입니다.",
     ),
     "page.compared": (
-        "Factors are those to {name}, with 95 % intervals. Faint: not distinguishable from {name}.",
-        "{name}에 대한 배수와 95% 신뢰 구간입니다. 흐린 값은 {name}의 값과 구분되지 않습니다.",
+        "Factors are those to {name}, with 95 % intervals. Faint: not distinguishable from {name}. Rows of fewer than five rounds were not "
+        "compared.",
+        "{name} 대비 배수와 95% 신뢰 구간입니다. 흐린 값은 {name}의 값과 구분되지 않습니다. 5라운드보다 적게 잰 행은 비교하지 않았습니다.",
     ),
     "page.nav.guide": ("Which one", "무엇을 쓸까"),
     "page.nav.size": ("Calculator", "계산기"),
@@ -727,7 +730,7 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "page.nothing_ours": ("No figure of this run bears on it.", "이 측정에는 관련된 값이 없습니다."),
     "page.more_below": ("{n} more below.", "아래에 {n}개 더 있습니다."),
     "page.interval_at": ("{bounds} at {level}", "{bounds}, {level} 구간"),
-    "page.border": ("border {value}", "경계 {value}"),
+    "page.border": ("border {value}", "기준값 {value}"),
     "page.strip_key": (
         "Shaded: where the claim puts the value. Bar and point: what was measured, "
         "with its interval. Hatched: what the twin alone showed.",
@@ -757,7 +760,7 @@ MESSAGES: dict[str, tuple[str, str]] = {
         "값 아래의 선은 그 행의 최솟값과 최댓값 사이에서 값과 구간의 위치를 나타냅니다. 로그 눈금이며 전체 폭은 적어도 두 배입니다.",
     ),
     "page.no_figure": ("no figure", "값 없음"),
-    "page.doubts": ("Doubts and reasons ({n})", "의심스러운 점과 이유 ({n})"),
+    "page.doubts": ("Doubts and reasons ({n})", "경고와 이유 ({n})"),
     "page.none": ("None.", "없습니다."),
     "page.as_table": ("The same as a table", "표로 보기"),
     "page.kind.heat": ("Overview", "한눈에 보기"),
@@ -788,7 +791,7 @@ MESSAGES: dict[str, tuple[str, str]] = {
         "Means over the rounds, below each its own 95 % t interval. Whether two differ is judged by pairs, round by round, not by these "
         "intervals. Counts of code are exact. ●: better than all others. ≈: not distinguishable from the best. "
         "†: could not sustain the rate.",
-        "라운드의 평균이고, 아래는 각자의 95% t 신뢰구간입니다. 우열은 이 구간이 아니라 라운드별로 짝지어 판정합니다. 코드 집계에는 "
+        "라운드의 평균이고, 아래는 각자의 95% t 신뢰 구간입니다. 우열은 이 구간이 아니라 라운드별로 짝지어 판정합니다. 코드 집계에는 "
         "오차가 없습니다. ●는 다른 모두보다 낫다는 뜻, ≈는 가장 좋은 값과 구분되지 않는다는 "
         "뜻이고, †는 요청률을 감당하지 못했다는 뜻입니다.",
     ),
@@ -804,7 +807,7 @@ MESSAGES: dict[str, tuple[str, str]] = {
         "From exec. Of several starts the median with the range, from five on the geometric mean with its 95 % t interval; one "
         "start has no "
         "spread and gives no figure. Until it is warm a contender may use all cores.",
-        "프로세스 실행부터 잰 값입니다. 여러 번 기동했으면 중앙값과 범위, 다섯 번부터는 기하 평균과 95% t 신뢰구간입니다. "
+        "프로세스 실행부터 잰 값입니다. 여러 번 기동했으면 중앙값과 범위, 다섯 번부터는 기하 평균과 95% t 신뢰 구간입니다. "
         "한 번만 기동하면 편차를 알 수 없어 값을 적지 않습니다. 예열이 끝날 때까지는 모든 코어를 쓸 수 있습니다.",
     ),
     "page.starts": ("Start-up and warm-up", "기동과 예열"),
@@ -825,7 +828,7 @@ MESSAGES: dict[str, tuple[str, str]] = {
         "Users of two kinds come at the same rate: those whose request needs what fails, and 'others', who ask for a plain string. "
         "'Served': the right answer before the user leaves. 'Back': from the end of the fault until three single users in a row, who need "
         "what failed, have an answer about as quick as before it; >10,000 (2): not within 10 s in two rounds.",
-        "몇 초 동안 장애가 납니다. DB나 외부 서비스가 멈추거나, 클라이언트 300개가 요청을 절반만 보내고 멈춥니다. 두 종류의 사용자가 같은 "
+        "몇 초 동안 장애가 납니다. DB나 업스트림이 멈추거나, 클라이언트 300개가 요청을 절반만 보내고 멈춥니다. 두 종류의 사용자가 같은 "
         "빈도로 도착합니다. 장애가 난 것이 필요한 사용자와, 문자열만 요청하는 '다른 사용자'입니다. '제때 응답'은 사용자가 떠나기 전에 받은 "
         "올바른 응답입니다. '회복'은 장애가 끝난 뒤 그것이 필요한 사용자 세 명이 연달아 장애 전처럼 빠른 응답을 받을 때까지의 시간이며, "
         ">10,000 (2)는 두 라운드에서 10초 안에 회복하지 못했다는 뜻입니다.",
@@ -834,7 +837,7 @@ MESSAGES: dict[str, tuple[str, str]] = {
         "What each silent connection costs: 'process' is the slope of the service's memory over the number of connections with its 95 % "
         "interval, 'kernel' that of the machine's slabs and TCP buffers, for both ends of a "
         "connection. CPU is the service's, beside the other requests (100 "
-        "a second), before the first connection and with all of them, a minute at most later: a JVM that still compiles uses more at "
+        "a second), before the first connection and with all of them, a minute at most later. A JVM that still compiles uses more at "
         "first, so compare contenders within a column, not its two columns. The median of the others is from the schedule, over all "
         "levels; beside it from the send on, with none and with all, in the 1.8 s "
         "before memory is read (– in runs that did not tell these "
@@ -846,7 +849,7 @@ MESSAGES: dict[str, tuple[str, str]] = {
         "두 열끼리가 아니라 같은 열 안에서 측정 대상끼리 비교해야 합니다. 다른 요청의 p50은 예정 시각부터 잰 전체 구간의 값이고, "
         "그 옆은 연결이 없을 때와 모두 열렸을 때 전송 시각부터 잰 값으로, 메모리를 읽기 전 1.8초 동안의 요청만 셉니다"
         "(구분해 기록하지 않은 측정은 –). CPU와 p50의 괄호 안은 값이 네 개까지면 최솟값과 최댓값, "
-        "다섯 개부터는 기하평균의 95% 구간입니다. ?는 라운드의 3분의 1 이상에 의심스러운 점이 있다는 뜻입니다.",
+        "다섯 개부터는 기하평균의 95% 신뢰 구간입니다. ?는 라운드의 3분의 1 이상에 경고가 있다는 뜻입니다.",
     ),
     "page.switches_hint": (
         "Voluntary and involuntary, of all threads of the service, in the scenarios in which everybody gets the same rate. Threads that "
@@ -854,7 +857,7 @@ MESSAGES: dict[str, tuple[str, str]] = {
         "with its 95 % t interval. ? doubts in a third of the rounds or more.",
         "모든 측정 대상이 같은 요청률을 받는 시나리오에서, 서비스의 모든 스레드에 일어난 자발적·비자발적 스위치를 요청 수로 나눈 값입니다. "
         "측정 도중 끝난 스레드의 몫은 빠집니다. 네 라운드까지는 중앙값과 최솟값–최댓값, 다섯 라운드부터는 기하평균과 95% t 구간입니다. "
-        "?는 라운드의 3분의 1 이상에 의심스러운 점이 있다는 뜻입니다.",
+        "?는 라운드의 3분의 1 이상에 경고가 있다는 뜻입니다.",
     ),
     "page.pinnings_hint": (
         "jdk.VirtualThreadPinned events of the JVM's flight recorder over the whole load of a cell: the median of the rounds with the "
@@ -870,7 +873,7 @@ MESSAGES: dict[str, tuple[str, str]] = {
         "geometric mean "
         "with its 95 % t interval. One round shows no spread and gives no figure.",
         "라운드마다 모든 시나리오에서 가장 큰 값을 골라 라운드끼리 합친 것입니다. 중앙값과 범위, 다섯 라운드부터는 기하 평균과 "
-        "95% t 신뢰구간입니다. "
+        "95% t 신뢰 구간입니다. "
         "1라운드만으로는 편차를 알 수 없어 값을 적지 않습니다.",
     ),
     "page.how.scenario": (
@@ -938,7 +941,7 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "heading.size": ("What would your workload take?", "내 서비스라면 얼마나 필요할까"),
     "size.hint": (
         "Say what one request does and how many there are. The figures follow from the costs that this run measured.",
-        "요청 하나가 하는 일과 요청 수를 입력하세요. 이 실행에서 측정한 비용으로 계산합니다.",
+        "요청 하나가 하는 일과 요청 수를 입력하세요. 이 측정에서 잰 비용으로 계산합니다.",
     ),
     "size.examples": ("Examples", "예시"),
     "size.example.crud": ("CRUD API", "CRUD API"),
@@ -964,7 +967,7 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "size.head.in_flight": ("in flight", "동시 처리"),
     "size.head.threads": ("threads", "스레드"),
     "size.head.p50": ("p50, ms", "p50, ms"),
-    "size.head.first": ("full first", "먼저 한계에 닿는 자원"),
+    "size.head.first": ("first bottleneck", "첫 병목"),
     "size.head.price": ("a month", "월 요금"),
     "size.station.cores": ("cores", "코어"),
     "size.station.threads": ("threads", "스레드"),
@@ -994,17 +997,17 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "size.unknown.connection_kib": ("memory per idle connection", "유휴 연결당 메모리"),
     "size.connections": (
         "Database connections: {db} ({ms} ms for each statement). Connections to the upstream: {up}.",
-        "DB 커넥션 {db}개(쿼리 하나에 {ms}ms), 외부 호출용 연결 {up}개가 필요합니다.",
+        "DB 커넥션 {db}개(쿼리 하나에 {ms}ms), 업스트림 연결 {up}개가 필요합니다.",
     ),
     "size.computing": (
         "Computing: {ms} ms of {whose}, {rounds} rounds of the contract's loop for everybody.",
         "계산은 {whose} 기준 {ms}ms이며, 모두 같은 루프를 {rounds}번 돕니다.",
     ),
     "size.from": (
-        "From {run} ({machine}, {profile}). Stations are at most {share} busy; full first: at how many requests per second what is "
-        "printed here is full.",
+        "From {run} ({machine}, {profile}). Stations are at most {share} busy; first bottleneck: at how many requests per second "
+        "what is printed here is full.",
         "{run}({machine}, {profile})에서 잰 비용입니다. 사용률이 {share}를 넘는 자원이 없게 잡았습니다. "
-        "'먼저 한계에 닿는 자원'은 위 구성이 초당 몇 건에서 가득 차는지 나타냅니다.",
+        "'첫 병목'은 위 구성이 초당 몇 건에서 가득 차는지 나타냅니다.",
     ),
     "size.off": (
         "The sum of the parts is not exact. {row}, predicted from the other rows: {off}. The intervals are wider by that.",
@@ -1022,37 +1025,37 @@ MESSAGES: dict[str, tuple[str, str]] = {
     ),
     "size.elsewhere": (
         "Memory that this run did not measure is from {runs}.",
-        "이 실행에서 재지 않은 메모리는 {runs}의 값입니다.",
+        "이 측정에서 재지 않은 메모리는 {runs}의 값입니다.",
     ),
     "size.left_out": (
         "Left out: the network, the database's and the upstream's own CPU and queues, garbage between collections, kernel memory of "
         "connections, what more than one core costs beyond one. Calls of a request run at once.",
-        "계산에 넣지 않은 것: 네트워크, DB와 외부 서비스의 CPU와 대기열, GC 전까지 쌓이는 메모리, 연결에 드는 커널 메모리, "
+        "계산에 넣지 않은 것: 네트워크, DB와 업스트림의 CPU와 대기열, GC 전까지 쌓이는 메모리, 연결에 드는 커널 메모리, "
         "코어를 여러 개 쓸 때 더 드는 비용. 요청 하나의 외부 호출은 동시에 한다고 봅니다.",
     ),
     "size.wrong": ("{field}: a number from {least} to {most}.", "{field}: {least}부터 {most}까지의 숫자를 입력하세요."),
     "size.needs_call_time": ("Say how long one call takes.", "호출 하나의 시간을 입력하세요."),
-    "size.in_terminal": ("The same in a terminal, with this run as RUN:", "터미널에서도 같은 결과를 볼 수 있습니다(RUN은 이 실행)."),
+    "size.in_terminal": ("The same in a terminal, with this run as RUN:", "터미널에서도 같은 결과를 볼 수 있습니다(RUN은 이 측정)."),
     "size.link": ("Link to this calculation", "이 계산의 링크"),
     # --- the published copy -----------------------------------------------------------------------------------------
-    "site.newest": ("The newest standard run: {run}", "최신 standard 실행: {run}"),
-    "site.runs": ("All committed runs", "커밋된 모든 실행"),
-    "site.run": ("run", "실행"),
+    "site.newest": ("The newest standard run: {run}", "최신 standard 측정: {run}"),
+    "site.runs": ("All committed runs", "저장소에 있는 모든 측정"),
+    "site.run": ("run", "측정"),
     "site.processor": ("processor", "프로세서"),
-    "site.tier": ("tier", "측정 단계"),
+    "site.tier": ("tier", "티어"),
     "site.rounds": ("rounds", "라운드"),
     "site.contenders": ("contenders", "측정 대상"),
     "site.note": (
-        "Each page works offline. Beside it lie the records of its run, from which just report makes everything again.",
-        "각 페이지는 오프라인에서도 열립니다. 같은 폴더에 원본 기록이 있고, just report로 모든 결과를 다시 만들 수 있습니다.",
+        "Each page works offline. Beside it lie the records of its run, from which ./justw report makes everything again.",
+        "각 페이지는 오프라인에서도 열립니다. 같은 폴더에 원본 기록이 있고, ./justw report로 모든 결과를 다시 만들 수 있습니다.",
     ),
     # --- the guide --------------------------------------------------------------------------------------------------
     "guide.title": ("Which one for my workload?", "내 서비스에는 무엇을 쓸까"),
     "guide.head": (
-        "Written by `just report RUN --readme` from the newest standard run; memory is from the runs that are named. "
+        "Written by `./justw report RUN --readme` from the newest standard run; memory is from the runs that are named. "
         "Brackets are 95 % intervals. *Near*: at most {near} times the least, with the whole interval.",
-        "`just report RUN --readme`가 최신 standard 실행으로 만든 문서이며, 메모리는 이름을 적은 실행의 값입니다. "
-        "괄호 안은 95% 신뢰 구간입니다. *비슷함*: 구간 전체가 가장 적은 쪽의 {near}배 이내.",
+        "`./justw report RUN --readme`가 최신 standard 측정으로 만든 문서이며, 메모리는 이름을 적은 측정의 값입니다. "
+        "괄호 안은 95% 신뢰 구간입니다. *비슷함*: 신뢰 구간 전체가 가장 적은 값의 {near}배 이내.",
     ),
     "guide.column.question": ("Ask yourself", "질문"),
     "guide.column.answer": ("What the figures say", "측정 결과"),
@@ -1063,15 +1066,15 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "guide.near": ("Near: {names}.", "비슷함: {names}."),
     "guide.far": ("More: {names}.", "더 많음: {names}."),
     "guide.split": (
-        "**Not {failing}**: {failing_range}. {others}: {others_range}.",
-        "**{failing} 제외**: {failing_range}. {others}: {others_range}.",
+        "**Fails: {failing}**, {failing_range}. {others}: {others_range}.",
+        "**버티지 못함: {failing}**, {failing_range}. {others}: {others_range}.",
     ),
-    "guide.alike": ("Any of them: {range}.", "어느 것이든 같음: {range}."),
+    "guide.alike": ("No difference: {range}.", "차이 없음: {range}."),
     "guide.memory": ("KiB: {names}.", "KiB: {names}."),
     "guide.outside": (
-        "What no measurement tells: what your team knows, whom you can hire, the libraries that you need, how a service is debugged at "
-        "night. A factor of two in CPU is often cheaper than a second language.",
-        "측정으로 알 수 없는 것: 팀이 아는 언어, 채용, 필요한 라이브러리, 장애 때의 디버깅. "
+        "What no measurement tells: what your team knows, whom you can hire, the libraries that you need, how easily a fault is found. "
+        "A factor of two in CPU is often cheaper than a second language.",
+        "측정으로 알 수 없는 것: 팀이 아는 언어, 채용, 필요한 라이브러리, 장애 원인을 찾기 쉬운 정도. "
         "CPU 비용 두 배가 언어를 하나 더 쓰는 것보다 싼 경우가 많습니다.",
     ),
     "guide.examples": ("Five workloads", "다섯 가지 예"),
@@ -1091,7 +1094,7 @@ MESSAGES: dict[str, tuple[str, str]] = {
     ),
     "guide.example.chat": (
         "50,000 open connections, mostly silent; 200 messages per second, each inserted.",
-        "열린 연결 50,000개는 대부분 조용하고, 초당 메시지 200건을 INSERT합니다.",
+        "열린 연결 50,000개는 대부분 유휴 상태이고, 초당 메시지 200건을 INSERT합니다.",
     ),
     "guide.example.reports": (
         "5 requests per second, each with five queries of 5 ms and as much computing as takes go 50 ms.",
@@ -1121,9 +1124,9 @@ MESSAGES: dict[str, tuple[str, str]] = {
         "Measured in {run}: 20 users whose requests each block for 50 ms. Requests per second, measured ÷ predicted: {ratios}.",
         "{run}에서 사용자 20명이 50ms씩 블로킹하는 요청을 보냈습니다. 초당 요청 수의 측정값 ÷ 예측값: {ratios}.",
     ),
-    "guide.answer": ("The least bill: **{best}**, {price}.", "요금이 가장 적은 쪽: **{best}** {price}."),
-    "guide.answer_near": ("Intervals that overlap with it: {names}.", "구간이 겹치는 쪽: {names}."),
-    "guide.nobody": ("As it was measured, nobody carries it.", "측정한 설정으로는 모두 버티지 못합니다."),
+    "guide.answer": ("Cheapest: **{best}**, {price}.", "가장 싼 서버: **{best}** {price}."),
+    "guide.answer_near": ("Intervals that overlap with it: {names}.", "신뢰 구간이 겹치는 서버: {names}."),
+    "guide.nobody": ("No server copes with it in the measured settings.", "측정한 설정으로 감당하는 서버가 없습니다."),
     # --- the digest -------------------------------------------------------------------------------------------------
     "digest.times": ("{value} × that ({bounds})", "{value}배({bounds})"),
     "digest.interval": ("{value} ({low}–{high})", "{value}({low}–{high})"),
@@ -1131,7 +1134,7 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "digest.to": ("{low} to {high}", "{low}~{high}"),
     "digest.amount": ("{said} {unit}", "{said}{unit}"),
     "digest.unit.CPU µs/request": ("µs", "µs"),
-    "digest.unit.requests/s": ("requests/s", "건/초"),
+    "digest.unit.requests/s": ("requests/s", " 요청/s"),
     "digest.unit.p50 ms": ("ms", "ms"),
     "digest.unit.p99 ms": ("ms", "ms"),
     "digest.unit.KiB/request": ("KiB", "KiB"),
@@ -1154,7 +1157,7 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "digest.legend.elsewhere": ("From another run, {run}: {rows}.", "{rows}: {run} 측정."),
     "digest.legend.better": (
         "{best}: better than everybody else in the row. All other values that were compared were shown to be worse than the best.",
-        "{best}: 그 행의 다른 모두보다 좋음. 비교한 나머지 값은 가장 좋은 값보다 나쁘다는 것이 확인됐습니다.",
+        "{best}: 그 행의 단독 1위. 비교한 나머지는 1위보다 나쁘다고 판정됐습니다.",
     ),
     "digest.legend.tied": ("≈: not distinguishable from the best.", "≈: 가장 좋은 값과 구분되지 않음."),
     "digest.legend.best": ("Bold", "굵은 글씨"),
@@ -1172,40 +1175,44 @@ MESSAGES: dict[str, tuple[str, str]] = {
         "?: 라운드의 3분의 1 이상에서 측정 검사가 경고(예: 다른 프로그램의 간섭)를 냈습니다. 내용은 전체 표에 있습니다.",
     ),
     "digest.legend.fails": ("✗ fails. {reasons}.", "✗ 버티지 못함. {reasons}."),
+    "digest.legend.near": (
+        "≈ in these rows: its interval and that of the best lie within 10 % of each other.",
+        "이 행들의 ≈: 가장 좋은 값과 신뢰 구간까지 10% 이내.",
+    ),
+    "digest.near": ("{title}: all within 10 %, {range}.", "{title}: 모두 10% 이내({range})."),
     "digest.alike": ("{title}: nobody differs, {range}.", "{title}: 차이가 없습니다({range})."),
     "digest.no_findings": (
         "This run has no findings: too few rounds, or nothing that its intervals show.",
         "이 측정에는 결론이 없습니다. 라운드가 적거나, 신뢰 구간으로 드러난 차이가 없습니다.",
     ),
     "digest.head": (
-        "Measured on {date}: {rounds}, {machine}, {cores}, profile {profile}. Brackets are 95 % intervals. "
+        "Measured on {date}: {rounds}, {machine}, {cores}, {profile}. Brackets are 95 % intervals. "
         "A range of several servers takes in all their intervals.",
-        "{date} 측정: {rounds}, {machine}, {cores}, 프로필 {profile}. 괄호 안은 95% 신뢰 구간입니다. "
+        "{date} 측정: {rounds}, {machine}, {cores}, {profile}. 괄호 안은 95% 신뢰 구간입니다. "
         "여러 서버를 묶은 범위는 각 서버의 신뢰 구간을 모두 포함합니다.",
     ),
+    "digest.profile.1cpu": ("one of them for the service (profile 1cpu)", "서버는 그중 하나(1cpu 프로필)"),
+    "digest.profile.ncpu": ("several of them for the service (profile ncpu)", "서버는 그중 여러 개(ncpu 프로필)"),
     "digest.means": (
-        "A number *comes out again* if ours is within 10 % of it. *Supported*: the whole interval of our figure lies on the claimed side. "
-        "*Refuted*: it lies on the other side. Else the claim is *undecided*. The letter names the article (listed with all claims). "
+        "A number is *reproduced* if ours is within 10 % of it. The letter names the article (listed with all claims). "
         "Where several comparisons decide a claim, their intervals are wider than 95 %.",
-        "*재현됨*: 우리 측정값이 글의 수치와 10% 안에서 같습니다. *사실로 확인*: 측정값의 신뢰 구간 전체가 주장한 쪽에 있습니다. "
-        "*사실과 다름*: 전체가 반대쪽에 있습니다. 둘 다 아니면 *판정 보류*입니다. "
-        "번호의 알파벳은 그 주장이 나온 글이며, 글 목록은 전체 주장 문서에 있습니다. "
+        "*재현됨*: 글의 수치와 차이가 10% 이내. 번호의 알파벳은 글이며, 글 목록은 전체 주장 문서에 있습니다. "
         "여러 비교로 판정하는 주장은 신뢰 구간을 95%보다 넓게 잡습니다.",
     ),
     "digest.links": (
         "[All {n} claims]({claims}) · [the whole table, with every doubt]({table}) · the page with charts: `./justw report {run}` writes "
         "`report.html` there",
-        "[주장 {n}개 전체]({claims}) · [전체 표와 주의할 점]({table})(영어) · 차트가 있는 페이지: `./justw report {run}`을 실행하면 "
+        "[주장 {n}개 전체]({claims}) · [전체 표와 모든 경고]({table})(영어) · 차트가 있는 페이지: `./justw report {run}`을 실행하면 "
         "같은 폴더에 `report.html`이 생깁니다",
     ),
     "digest.claims": ("The claims that our figures contradict most", "측정 결과와 가장 크게 어긋난 주장"),
     "verdicts.title": ("All claims and their verdicts", "모든 주장과 판정"),
     "verdicts.head": (
-        "Written by `just report RUN --readme`. Below each conclusion is its run: the newest standard run where that decides the claim, "
+        "Written by `./justw report RUN --readme`. Below each conclusion is its run: the newest standard run where that decides the claim, "
         "else the newest other run that does; below a number, if that is from another one, its own. Runs that decide otherwise, or were "
         "undecided, are named there too. Where two runs decide differently, the claim is undecided until that is explained. "
         "[How claims are decided, and what was changed after data existed](claims.md).",
-        "`just report RUN --readme`가 만든 문서입니다. 결론 아래에는 그 근거가 된 측정이 있습니다. 최신 standard 측정으로 결론이 나면 "
+        "`./justw report RUN --readme`가 만든 문서입니다. 결론 아래에는 그 근거가 된 측정이 있습니다. 최신 standard 측정으로 결론이 나면 "
         "그것을, 아니면 결론이 나온 가장 최근의 다른 측정을 따릅니다. 글의 수치를 다른 측정에서 확인했으면 그 측정도 적습니다. "
         "판정이 다르거나 보류한 측정도 함께 적습니다. 측정끼리 판정이 다르면 이유를 밝힐 때까지 판정을 보류합니다. "
         "[판정 방법과 데이터가 나온 뒤에 바꾼 것(영어)](claims.md).",

@@ -18,7 +18,7 @@ def grid(found: Sequence[Sized], load: Workload) -> Grid:
     view = Grid(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0), show_edge=False)
     view.add_column("contender", no_wrap=True)
     priced = load.core_price is not None or load.gib_price is not None
-    for head in ("cores", "memory MiB", "in flight", "threads", "p50 ms", "full first", *(["a month"] if priced else [])):
+    for head in ("cores", "memory MiB", "in flight", "threads", "p50 ms", "first bottleneck", *(["a month"] if priced else [])):
         view.add_column(head, justify="right", no_wrap=True)
     for each in sorted(found, key=lambda one: one.cores.value if one.cores else float("inf")):
         price = [_within(each.price)] if priced else []

@@ -73,7 +73,7 @@ class Launcher:
 
 
 def conform(launcher: Launcher, seen: Callable[[Outcome], None]) -> list[Outcome]:
-    """Every rule of the contract against one contender, but those that it breaks by what it stands for; `seen` gets each as it is found.
+    """Every rule of the contract against one contender, but those that it breaks by design; `seen` gets each as it is found.
 
     Endpoints that it does not have come first, by name; then the rules that concern the others, unless nothing can be checked without it.
     """

@@ -51,13 +51,13 @@ def _has_memory(folder: Path) -> bool:
 
 def of_committed(bench: Path) -> CostModel:
     """What `report --readme` wrote of the committed runs. Raises JournalError."""
-    return _read(bench / "results" / MODEL, "just report RUN --readme, with the newest standard run below bench/results, writes it")
+    return _read(bench / "results" / MODEL, "./justw report RUN --readme, with the newest standard run below bench/results, writes it")
 
 
 def of_run(folder: Path, bench: Path) -> CostModel:
     """That of a run, made where it has none yet; memory that the run did not measure is from the committed runs. Raises JournalError and
     Altered."""
-    own = _read(folder / MODEL, f"just report {folder.name} writes it again") if (folder / MODEL).exists() else fitted(folder)
+    own = _read(folder / MODEL, f"./justw report {folder.name} writes it again") if (folder / MODEL).exists() else fitted(folder)
     return merged([own, of_committed(bench)])
 
 

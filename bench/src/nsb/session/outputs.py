@@ -90,9 +90,13 @@ def _articles(folder: Path, run: dict[str, Any], cells: Sequence[Cell], claims: 
             write_whole(folder / "articles" / f"{letter}.{language}.md", of_runner(whole, run))
 
 
-def blog(folder: Path, run: dict[str, Any], cells: Sequence[Cell], claims: Claims, wanted: DigestPlan, base: str = "") -> None:
-    """blog.en.md, blog.ko.md and the charts. `base`: what stands before each path in them. Raises JournalError."""
-    _drawn(folder, run, cells, claims, wanted, posts=True, page=False, base=base)
+def blog(
+    folder: Path, run: dict[str, Any], cells: Sequence[Cell], claims: Claims, wanted: DigestPlan, base: str = "", project: str = ""
+) -> None:
+    """blog.en.md, blog.ko.md and the charts. `base`: what stands before each path in them; `project`: where the project is cloned from.
+
+    Raises JournalError."""
+    _drawn(folder, run, cells, claims, wanted, posts=True, page=False, base=base, project=project)
 
 
 def pages(folder: Path, run: dict[str, Any], cells: Sequence[Cell], claims: Claims, wanted: DigestPlan, alone: bool = False) -> None:
@@ -123,6 +127,7 @@ def _drawn(
     posts: bool,
     page: bool,
     base: str = "",
+    project: str = "",
 ) -> None:
     from nsb.render import charts, html  # drawing takes some seconds to import, which no other verb should wait for
 
@@ -137,7 +142,7 @@ def _drawn(
     for language in LANGUAGES if posts else ():
         _chart_files(folder, run, found, drawn, language)
         kind = "png" if charts.has_letters(language) else "svg"  # many platforms show no SVG
-        post = blogs.post(language, table, run, verdicts_of, found, drawn, claims.articles, base, kind)
+        post = blogs.post(language, table, run, verdicts_of, found, drawn, claims.articles, base, kind, project)
         write_whole(folder / f"blog.{language}.md", of_runner(post, run))
     if page:
         whole = html.page(

@@ -22,7 +22,7 @@ def publish(results: Path, target: Path, claims: Claims, say: Callable[[str], No
 
     Raises JournalError and Altered for a run that cannot be read, and Refused where a page cannot be drawn.
     """
-    folders = sorted((file.parent for file in results.glob("*/run.json")), key=lambda folder: folder.name[:8], reverse=True)
+    folders = sorted((file.parent for file in results.glob("*/run.json")), key=lambda folder: folder.name, reverse=True)
     if not folders:
         raise Refused(f"{results} has no run")
     try:

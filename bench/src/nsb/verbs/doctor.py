@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import subprocess
 import sys
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -16,6 +17,9 @@ from nsb.session import runners
 from nsb.verbs.common import DONE, INCOMPLETE, ROOT, console, registry_of, say
 from nsb.verbs.planning import known_runner
 
+CHROMIUM = ("chromium", "chromium-browser", "google-chrome")
+"""Names of the browser that draws the page in the tests."""
+
 
 def doctor(runner: str) -> None:
     """Prints what is here, what is missing and what mends it, and exits."""
@@ -23,6 +27,7 @@ def doctor(runner: str) -> None:
     registry = registry_of()
     with ThreadPoolExecutor() as beside:
         containers = beside.submit(engine.parts)
+        hangul = beside.submit(_has_hangul)
         work = workshop(ROOT, registry)
     facts = host.facts(ROOT)
     console.print(
@@ -37,6 +42,11 @@ def doctor(runner: str) -> None:
         _tell(name, text + ("" if found or not work.can_fetch(name) else "; else it is fetched when a contender needs it"))
     for name, text in containers.result():
         _tell(name, text)
+    chromium = next(filter(None, map(shutil.which, CHROMIUM)), None)
+    _tell("chromium", chromium or "not on PATH: the tests of the page are left out (Debian: apt-get install chromium)")
+    no_font = "no font here has it: Korean charts are SVG only (Debian: apt-get install fonts-noto-cjk)"
+    _tell("Hangul", "a font here has it" if hangul.result() else no_font)
+    _tell("uv", shutil.which("uv") or "not on PATH: only ./justw lock needs it")
     originals = [c for c in registry.contenders.values() if c.copy_of is None]
     try:
         there = runners.Compose(work, 1)
@@ -58,6 +68,12 @@ def doctor(runner: str) -> None:
         console.print("k6, the generator and the upstream need Go too: nothing can be measured without it.")
         lacking += 1
     sys.exit(INCOMPLETE if lacking else DONE)
+
+
+def _has_hangul() -> bool:
+    """Whether a font here has it; asked in a process of its own, since the drawing library takes long to import, and much memory."""
+    asked = "import sys; from nsb.render.charts import has_letters; sys.exit(not has_letters('ko'))"
+    return subprocess.run([sys.executable, "-c", asked], stdin=subprocess.DEVNULL, capture_output=True).returncode == 0
 
 
 def _tell(name: str, text: str) -> None:

@@ -84,7 +84,7 @@ def _example() -> str:
     """What can be compared, and two runs of this clone that can."""
     rule = f"Comparable are two runs of one plan on one machine, each with a twin and {LEAST_ROUNDS} rounds or more"
     pair = _two_that_judge()
-    return f"{rule}." if pair is None else f"{rule}: just compare {pair[0]} {pair[1]}"
+    return f"{rule}." if pair is None else f"{rule}: ./justw compare {pair[0]} {pair[1]}"
 
 
 def _two_that_judge() -> tuple[str, str] | None:

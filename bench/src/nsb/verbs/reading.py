@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from nsb.analyse.judge import LEAST_ROUNDS
 from nsb.measure import archive
 from nsb.measure.integrity import SUMS
 from nsb.measure.journal import write_whole
@@ -25,7 +26,8 @@ def written(folder: Path) -> tuple[Written, dict[str, Any], list[Cell]]:
     tell_unchained(folder)
     made = outputs(folder, facts, cells, claims_of())
     console.print(terminal.grid(made.table, console.width))
-    for line in (*words.legend(made.table), *made.controls, verdicts.counts(made.judgement, "en")):
+    decided = [verdicts.counts(made.judgement, "en")] if made.table.rounds >= LEAST_ROUNDS else []
+    for line in (*words.legend(made.table), *made.controls, *decided):
         console.print(line, style="dim", markup=False)
     console.print(f"\n{folder}/table.md, table.csv, table.json, claims.md, claims.json, model.json; raw data beside them", markup=False)
     return made, facts, cells
@@ -85,12 +87,14 @@ def raw(run: Path, member: str | None) -> None:
         sys.stdout.buffer.write(archive.member(run, member))
 
 
-def blog_data(run: Path, base: str) -> None:
+def blog_data(run: Path, base: str, project: str) -> None:
     """The blog post alone. Raises ConfigurationError."""
     if base and not re.fullmatch(r"https?://\S+/", base):
         raise ConfigurationError([f"--base: {base!r} is no address of a folder: it begins with https:// and ends with /"])
+    if project and not re.fullmatch(r"https?://[^\s/]+/\S+", project):
+        raise ConfigurationError([f"--project: {project!r} is no address of a repository: it begins with https:// and has a path"])
     run = found_run(run)
-    blog(run, *read_run(run), claims_of(), digest_of(), base)
+    blog(run, *read_run(run), claims_of(), digest_of(), base, project)
     console.print(f"{run}/blog.en.md, blog.ko.md, charts/", markup=False)
     _tell_without_picture(run)
 

@@ -12,6 +12,7 @@ from typing import Any
 from nsb.analyse import table as tables
 from nsb.analyse.cells import judged
 from nsb.analyse.fairness import miscounts
+from nsb.analyse.judge import LEAST_ROUNDS
 from nsb.conform.bed import Outcome
 from nsb.errors import Refused
 from nsb.measure import code as sizes
@@ -33,6 +34,9 @@ from nsb.verbs.common import DONE, INCOMPLETE, ROOT, claims_of, console, errors,
 from nsb.verbs.conforming import ask
 from nsb.verbs.measuring import refuse_differences
 from nsb.verbs.planning import pointless, print_placement, size, tell_unsupported, tells_nothing
+
+WORKS = "Everything works; for figures: ./justw bench-all"
+"""Said at the end of a run of so few rounds that nothing is decided by it."""
 
 
 def run(
@@ -127,7 +131,11 @@ def run(
         console.print(asymmetry.sentence, markup=False)
     complete = reading.draw_apart(folder)
     lacking = [name for name in facts["left_out"] if tells_nothing(registry.contenders[name], plan) is None]
-    return INCOMPLETE if missing or uneven or lacking or not complete else DONE
+    if missing or uneven or lacking or not complete:
+        return INCOMPLETE
+    if plan.rounds < LEAST_ROUNDS:
+        console.print(WORKS)
+    return DONE
 
 
 def _built(

@@ -110,8 +110,8 @@
     const chosen = document.getElementById('baseline');
     if (!chosen) return;
     for (const [cell, [factor, classes]] of asTheyCame) {
-      const [text, bounds, tied] = chosen.value ? data.factors[cell.dataset.row][chosen.value][cell.dataset.of] : [factor, '', ''];
-      cell.className = chosen.value ? classes.replace(/\b(best|tied|worse|unknown)\b/, tied || 'worse') : classes;
+      const [text, bounds, beside] = chosen.value ? data.factors[cell.dataset.row][chosen.value][cell.dataset.of] : [factor, '', ''];
+      cell.className = chosen.value ? classes.replace(/\b(best|tied|worse|unknown)\b/, beside) : classes;
       cell.querySelector('.factor').textContent = text;
       cell.querySelector('.bounds').textContent = bounds;
       const sign = cell.querySelector('.sign');
@@ -286,7 +286,7 @@
     if (!file) return '–';
     // A run's own files lie beside the page, or in the archive of a kept run; anything else is named, not linked.
     if (!/^[\w-][\w.-]*(\/[\w-][\w.-]*)*$/.test(file)) return file;
-    return data.packed ? element('a', { href: 'raw.tar.xz', title: `just raw RUN ${file}` }, file) : element('a', { href: file }, file);
+    return data.packed ? element('a', { href: 'raw.tar.xz', title: `./justw raw RUN ${file}` }, file) : element('a', { href: file }, file);
   }
 
   const three = (values) => values.map(number).join(' / ');
