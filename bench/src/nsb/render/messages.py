@@ -1168,7 +1168,7 @@ MESSAGES: dict[str, tuple[str, str]] = {
     ),
     "digest.legend.uncompared": (
         "Measured in fewer than the five rounds that it takes to say who is better: {rows}.",
-        "판정에 필요한 5라운드보다 적게 재서 우열을 판정하지 않은 행: {rows}.",
+        "5라운드 미만이라 우열을 판정하지 않은 행: {rows}.",
     ),
     "digest.legend.doubt": (
         "?: in a third of its rounds or more a check warns, for example of other programs on the machine. The whole table says of what.",
