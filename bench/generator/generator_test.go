@@ -83,6 +83,20 @@ func TestStopsEarlyWithAllAnswersIn(t *testing.T) {
 	}
 }
 
+func TestReadsOnceMoreWhereItIsAsked(t *testing.T) {
+	var running *load
+	var asked atomic.Uint64
+	readings, failed := driveKnown(t, func(w http.ResponseWriter, r *http.Request) {
+		if asked.Add(1) == 5 {
+			running.asked.Store(true)
+		}
+		hello(w, r)
+	}, func(*Order) {}, func(made *load) { running = made })
+	if failed || len(readings) != 1+5+1+1 {
+		t.Fatalf("%d readings: %+v", len(readings), readings)
+	}
+}
+
 func TestComparesNoBodyThatIsNotGiven(t *testing.T) {
 	another := func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "another") }
 	readings, failed := drive(t, another, func(o *Order) { o.Targets[0].Body = "" })

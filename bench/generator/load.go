@@ -82,6 +82,7 @@ type load struct {
 	least       time.Duration
 	wrong       string
 	stopped     atomic.Bool // nothing more is asked; what is under way is awaited
+	asked       atomic.Bool // for a reading in between
 	began       time.Time
 	underWay    int
 	ending      bool
@@ -367,6 +368,9 @@ func (l *load) run(tell func(Reading)) bool {
 	for next := first + every; next <= last && going(); next += every {
 		for time.Since(l.began) < next && going() {
 			l.wait(next)
+			if l.asked.CompareAndSwap(true, false) {
+				tell(l.reading())
+			}
 		}
 		tell(l.reading())
 	}

@@ -10,7 +10,7 @@
 //	generator compete                       uses all CPU time that it gets, until it is ended
 //
 // One line of JSON per reading (see Reading), the first when all connections are open, the last when the time is over, or SIGTERM has come,
-// and all answers are in; of an open load one line when it is over (see Tally).
+// and all answers are in; one more at once whenever SIGUSR1 comes; of an open load one line when it is over (see Tally).
 // Exit code 0; 1 where the service gave a wrong answer or went away (the last line says which); 2 for a wrong order.
 package main
 
@@ -69,6 +69,13 @@ func run(text []byte) error {
 	go func() {
 		<-stop
 		load.stopped.Store(true)
+	}()
+	look := make(chan os.Signal, 1)
+	signal.Notify(look, syscall.SIGUSR1) // something happens now
+	go func() {
+		for range look {
+			load.asked.Store(true)
+		}
 	}()
 	failed := load.run(func(reading Reading) {
 		_ = encoder.Encode(reading)

@@ -29,7 +29,7 @@ pytestmark = [
 BENCH = Path(__file__).resolve().parents[1]
 STEP_S, WARM = 0.5, 1100
 """One step of the warm-up (s), and more requests than two of them send: one connection rests for 1 ms after each."""
-AFTER = dict.fromkeys(("leaves-core", "forks", "long-answer", "wrong-answer", "seldom-fails"), WARM)
+AFTER = dict.fromkeys(("leaves-core", "forks", "long-answer", "wrong-answer", "seldom-fails", "borrows-core", "priority", "burdens"), WARM)
 """Played once the warm-up is over: before, the harness pins every thread anyway, and refuses a wrong answer."""
 
 GO = [
@@ -51,12 +51,41 @@ GO = [
     ("leaves-core", "hello-rate", "threads may run on the cores"),
     ("forks", "hello-rate", "processes have left its process group"),
     ("hands-on", "hello-rate", "connections to somebody who is neither its database nor the upstream"),
+    ("ahead", "cost-hello", "did not answer as it must"),
+    ("known-result", "cost-compute-100k", "in registers: it did not compute them"),
+    ("pays-later", "cost-read", "when the window closed there were"),
+    ("pays-later", "cost-write", "when the window closed there were"),
+    ("pays-later", "fanout-rate", "when the window closed there were"),
+    ("one-transaction", "cost-write", "when the window closed there were"),
+    ("works-ahead", "cost-read", "when the window opened there were"),
+    ("asks-behind", "cost-read", "while the database hung: it does not wait for it"),
+    ("calls-behind", "cost-fanout", "while the upstream hung: it does not wait for it"),
+    ("coalesces", "cost-read", "V9 the database executed"),
+    ("borrows-core", "cost-hello", "threads may run on the cores"),
+    ("borrows-core", "hello-rate", "threads may run on the cores"),
+    ("priority", "cost-hello", "threads have the scheduling policy 3"),
+    ("burdens", "cost-hello", "connections to somebody who is neither its database nor the upstream"),
+]
+PYTHON = [
+    ("known-result", "cost-compute", "in registers: it did not compute them"),
+    ("lost-children", "cost-compute", "of the services' cores went to none of them"),
 ]
 NODE = [
+    ("no-block", "interference", "the handler does not block"),
+    ("more-in-flight", "in-flight-memory", "requests are in flight where"),
     ("no-calls", "fanout-rate", "V9 the upstream got 0 calls for"),
     ("kept-books", "book-read-rate", "V9 0.00 statements per request"),
     ("closes", "hello-rate", "the service closes them"),
 ]
+
+
+HONEST = [
+    ("go", "cost-read"), ("go", "cost-write"), ("go", "cost-fanout"), ("go", "cost-compute"), ("python", "cost-wait-query"),
+    ("python", "cost-compute"), ("node", "cost-read"), ("node", "cost-fanout"), ("node", "cost-compute"), ("node", "interference"),
+]  # fmt: skip
+ACCUSES = ("V1", "V5", "V9")
+"""What makes a cell invalid by these accuses a service, and no machine that is busy with something else; of V6 it is by these words."""
+WORDS = ("does not block", "did not compute", "in flight where", "answered within")
 
 
 def contender(service: str, cheat: str, registry: Registry) -> Contender:
@@ -66,6 +95,11 @@ def contender(service: str, cheat: str, registry: Registry) -> Contender:
         honest = registry.contenders["node"]
         environment = {**honest.environment, **played, "NODE_OPTIONS": f"--require={script}"}
         return honest.model_copy(update={"id": f"node-{cheat}", "environment": environment})
+    if service == "python":
+        script = BENCH / "plants" / "cheats" / "python" / "cheat.py"
+        honest = registry.contenders["python"]
+        run = ["{folder}/.venv/bin/python", str(script)]
+        return honest.model_copy(update={"id": f"python-{cheat}", "environment": {**honest.environment, **played}, "run": run})
     return Contender(id=f"go-{cheat}", service="cheat", stands_for=cheat, run=["{folder}/bin/go-cheat"], environment=played, memory_mib=128)
 
 
@@ -76,7 +110,7 @@ def work(tmp_path_factory: pytest.TempPathFactory) -> Workshop:
     service = Service(folder="bench/plants/cheats/go", needs=["go"], build=[["sh", "build.sh", "{tool.go}"]])
     registry = registry.model_copy(update={"services": {**registry.services, "cheat": service}})
     found = workshop(BENCH.parent, registry)
-    for name in ("cheat", "node"):
+    for name in ("cheat", "go", "node", "python"):
         found.build(name, tmp_path_factory.mktemp("build") / f"{name}.log", print)
     return found
 
@@ -88,19 +122,26 @@ def stage(work: Workshop, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
 
 
 def measured(work: Workshop, stage: Stage, who: Contender, scenario: str, folder: Path) -> Cell:
+    """Who has to find the reference is told where it is, and shares the core with it."""
     tier = work.registry.tiers["smoke"].model_copy(update={"warm_cap_s": 2 * STEP_S})
-    registry = work.registry.model_copy(update={"contenders": {who.id: who}, "tiers": {"smoke": tier}})
-    plan = plans.make(registry, "smoke", [who.id], [scenario], "1cpu", 1, 1, rounds=1)
+    beside = {"go": work.registry.contenders["go"]} if "CHEAT_FILE" in who.environment else {}
+    registry = work.registry.model_copy(update={"contenders": {**beside, who.id: who}, "tiers": {"smoke": tier}})
+    plan = plans.make(registry, "smoke", [*beside, who.id], [scenario], "1cpu", 1, 1, rounds=1)
     ground = Ground(stage, session.generator_program(work, print), folder / "generator", 1)
     runner = Runner(plan, stage, Journal(folder), k6.ensure(work.root, str(work.found["go"].path), print), ground)
     try:
-        runner.start_group([who.id], 1, print)
-        return judged(runner.measure(next(iter(plan.slots(1)))))
+        runner.start_group([*beside, who.id], 1, print)
+        for name in beside:
+            Path(who.environment["CHEAT_FILE"]).write_text(runner._running[name].base_url, encoding="utf-8")
+        return judged(runner.measure(next(slot for slot in plan.slots(1) if slot.contender.id == who.id)))
     finally:
         runner.close()
 
 
-@pytest.mark.parametrize(("service", "cheat", "scenario", "sentence"), [("go", *row) for row in GO] + [("node", *row) for row in NODE])
+@pytest.mark.parametrize(
+    ("service", "cheat", "scenario", "sentence"),
+    [(service, *row) for service, rows in (("go", GO), ("node", NODE), ("python", PYTHON)) for row in rows],
+)
 def test_a_cheat_gets_no_clean_number(
     work: Workshop,
     stage: Stage,
@@ -116,7 +157,22 @@ def test_a_cheat_gets_no_clean_number(
     with stage.null_server(tmp_path) as (_, helper):
         if cheat == "hands-on":
             who = who.model_copy(update={"environment": {**who.environment, "CHEAT_HELPER": helper}})
+        if cheat == "burdens":
+            who = who.model_copy(update={"environment": {**who.environment, "CHEAT_FILE": str(tmp_path / "reference")}})
         cell = measured(work, stage, who, scenario, tmp_path / "run")
     told = [*cell.reasons, *cell.doubts]
     print(f"{who.id}: {cell.status}; {'; '.join(told)}")
     assert any(sentence in each for each in told), (cell.status, told)
+
+
+@pytest.mark.parametrize(("name", "scenario"), HONEST)
+def test_an_honest_service_is_not_accused(
+    work: Workshop, stage: Stage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, scenario: str
+) -> None:
+    monkeypatch.setattr(warming, "STEP_S", STEP_S)
+    cell = measured(work, stage, work.registry.contenders[name], scenario, tmp_path / "run")
+    told = [*cell.reasons, *cell.doubts]
+    print(f"{name}, {scenario}: {cell.status}; {'; '.join(told)}")
+    assert cell.status != "failed"
+    assert not [each for each in cell.reasons if each.startswith(ACCUSES)]
+    assert not [each for each in told if any(word in each for word in WORDS)]

@@ -15,7 +15,7 @@ from nsb.analyse.cells import judged
 from nsb.analyse.quality import quality
 from nsb.analyse.stats import contrast
 from nsb.records.cells import Record
-from nsb.records.duet import Driven, Duet, Series, Speed
+from nsb.records.duet import Driven, Duet, Hang, Midway, Series, Speed
 from nsb.records.judged import Cell
 from nsb.records.starts import Start
 from nsb.render import precision, words
@@ -138,7 +138,17 @@ def test_an_honest_cell_is_valid_and_without_doubt() -> None:
     assert cell.throughput_rps == pytest.approx(1e6 / 40.0, rel=0.01)
 
 
-HONEST = cell_of(40.0, 20.0)
+CLOSES = OPENS + WINDOWS * EVERY
+
+
+def midway(at_s: float, share: float = 1.0) -> Midway:
+    """A look at what this share of the answers by that moment causes."""
+    done = round(share * sum(each.series.between(0.0, at_s).answers[-1] for each in (PLAIN.own, PLAIN.partner) if each is not None))
+    return Midway(from_s=at_s, until_s=at_s + 0.01, executed=done, inserted=done, called=3 * done)
+
+
+PLAIN = cell_of(40.0, 20.0)
+HONEST = PLAIN.model_copy(update={"midway": [midway(OPENS), midway(CLOSES)]})
 
 
 @pytest.mark.parametrize(
@@ -159,12 +169,44 @@ HONEST = cell_of(40.0, 20.0)
         ({"own": HONEST.own.model_copy(update={"waited_s": None})}, "valid", "V6 how long slow waited"),
         ({"foreign_s": 1.0}, "valid", "V7 other programs used 17%"),
         ({"steal_s": 0.3}, "valid", "V7 the hypervisor took 5%"),
+        ({"midway": [midway(OPENS), midway(CLOSES, 0.5)]}, "invalid", "V9 when the window closed there were"),
+        ({"midway": [midway(OPENS, 3.0), midway(CLOSES)]}, "invalid", "V9 when the window opened there were"),
+        (
+            {"hung": Hang(whom="database", from_s=OPENS + 1.0, until_s=OPENS + 1.6)},
+            "invalid",
+            "V9 slow answered 3124 requests on 64 connections while the database hung: it does not wait for it",
+        ),
+        ({"rounds": 30_000}, "invalid", "V6 slow used 40.0 µs for a request whose rounds take 60.0 µs in registers"),
     ],
 )
 def test_each_check_has_a_planted_violation(changes: dict[str, Any], status: str, says: str) -> None:
     cell = judged(record(HONEST.model_copy(update=changes)))
     assert cell.status == status
     assert any(sentence.startswith(says) for sentence in [*cell.reasons, *cell.doubts]), [*cell.reasons, *cell.doubts]
+
+
+def test_an_honest_cell_is_looked_at_under_its_load_and_while_its_database_hangs() -> None:
+    until_s = CLOSES + 0.6
+    series_ = HONEST.own.series
+    stands = {
+        "at_s": [*series_.at_s, CLOSES + 0.01, CLOSES + 0.25, CLOSES + 0.5],
+        "answers": [*series_.answers, *[series_.answers[-1]] * 3],
+    }
+    columns = {name: [*column, *[column[-1]] * 3] for name, column in series_.model_dump().items()}
+    own = HONEST.own.model_copy(update={"series": Series(**{**columns, **stands})})
+    found = HONEST.model_copy(update={"own": own, "hung": Hang(whom="database", from_s=CLOSES, until_s=until_s), "rounds": 5_000})
+    cell = judged(record(found))
+    assert (cell.status, cell.reasons, cell.doubts) == ("valid", [], [])
+
+
+def test_rounds_that_cost_no_more_than_a_single_one_are_doubted() -> None:
+    def doubts(single_us: float) -> list[str]:
+        own = HONEST.own.model_copy(update={"single_us": single_us})
+        return judged(record(HONEST.model_copy(update={"own": own, "rounds": 5_000}))).doubts
+
+    assert doubts(32.0) == []
+    (sentence,) = doubts(36.0)
+    assert sentence.startswith("V6 slow used 4.0 µs more than for a single round, where its rounds take 10.0 µs in registers")
 
 
 def test_a_service_that_still_gets_cheaper_is_doubted() -> None:

@@ -40,7 +40,7 @@ def said(caused: dict[str, Any], held: Held | None = None, in_database: float = 
     return [f"{check.id} {check.outcome}: {check.sentence}" for check in found if check.outcome != "ok"]
 
 
-@pytest.mark.parametrize("caused", [{}, READS, INSERTS, CALLS, SLEEPS, {"clients": None}])
+@pytest.mark.parametrize("caused", [{}, READS, INSERTS, CALLS, SLEEPS, {**CALLS, "called_in_time": 20_000}, {"clients": None}])
 def test_an_honest_load_is_nowhere_doubted(caused: dict[str, Any]) -> None:
     assert said(caused, in_database=145.0) == []
 
@@ -54,6 +54,10 @@ def test_an_honest_load_is_nowhere_doubted(caused: dict[str, Any]) -> None:
         ({**CALLS, "called": 0, "asked_ms": 0}, "V9 invalid: the upstream got 0 calls for 2600 answers of 10; "
          "the upstream was to wait 0 ms in all for 2600 answers of 10 × 100 ms"),
         ({**CALLS, "asked_ms": 26_010}, "V9 invalid: the upstream was to wait 26010 ms in all for 2600 answers of 10 × 100 ms"),
+        ({**CALLS, "called_in_time": 19_999}, "V9 invalid: when the window closed there were 19999 calls for 2000 answers of 10: "
+         "work is done outside of the window"),
+        ({**INSERTS, "inserted_in_time": 1}, "V9 invalid: when the window closed there were 1 new rows for 2000 answers: "
+         "work is done outside of the window"),
         ({**INSERTS, "inserted": 0}, "V9 invalid: the database has 0 new rows for 2600 answers"),
         ({**INSERTS, "inserts": 0, "selects": 2602}, "V9 invalid: 0 of 2602 statements were INSERT, and 2602 of another kind"),
         ({**READS, "questions": 2602, "selects": 2602}, "V9 invalid: the database executed 2602 statements for 2600 answers of 2; "

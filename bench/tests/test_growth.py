@@ -153,6 +153,14 @@ def test_a_connection_that_was_not_kept_makes_the_cell_invalid() -> None:
     assert [reason[:2] for reason in late.reasons] == ["V2"]  # the load beside them is held to its rate
 
 
+def test_more_in_flight_than_there_are_users_is_a_cheat() -> None:
+    said = judge(observed(ladder(2.0, {50: 500, 100: 1000, 200: 2000, 600: 6000})))
+    assert said.status == "invalid"
+    assert said.reasons == ["V6 the service says that 500 requests are in flight where 50 can be (/stats)"]
+    held = replace(observed(ladder(20.0, {600: 640})), vus=700, held=Held(600, 0, 0, ""))  # 100 users beside those that are held
+    assert not [reason for reason in judge(held).reasons if "in flight" in reason]
+
+
 def test_threads_end_the_climb_and_are_named() -> None:
     judgement = judge(observed(ladder(1000.0, {600: 200}), server_threads=200))
     assert (judgement.status, judgement.limit, judgement.doubts) == ("valid", "threads", [])

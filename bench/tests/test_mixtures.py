@@ -90,7 +90,7 @@ def mixed(**changes: Any) -> Duet:
         both.append(each.model_copy(update={"answers_of": [each.answers - 2 * tenth, tenth, tenth], "least_ms": 0.1}))
     reads, writes, calls = (sum(column) for column in zip(*(each.answers_of for each in both), strict=True))
     told = {
-        "own": both[0], "partner": both[1], "parts": PARTS, "statements": 0, "calls": 0, "call_ms": 0, "hold_ms": 0,
+        "own": both[0], "partner": both[1], "parts": PARTS, "midway": [], "statements": 0, "calls": 0, "call_ms": 0, "hold_ms": 0,
         "executed": reads + writes + 1, "selects": reads, "inserts": writes + 1, "inserted": writes, "keys_read": reads,
         "called": 3 * calls, "asked_ms": 15 * calls,
     }  # fmt: skip

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import socket
 import subprocess
 import sys
@@ -30,6 +31,8 @@ kept = []
 what = sys.argv[2]
 if what == "calls":
     kept.append(socket.create_connection(("127.0.0.1", int(sys.argv[3]))))
+if what == "batch":
+    os.sched_setscheduler(0, os.SCHED_BATCH, os.sched_param(0))
 if what == "forks twice":
     if os.fork() == 0:
         os.setsid()
@@ -162,6 +165,26 @@ def test_threads_that_may_leave_their_core_are_told(served: Start) -> None:
     found = served(cores=ALL_CORES[:1]).found()
     everywhere = ", ".join(map(str, ALL_CORES))
     assert found.faults == [f"1 threads may run on the cores {everywhere}, and not on {ALL_CORES[0]} alone"]
+
+
+def test_threads_that_run_otherwise_than_those_of_others_are_told(served: Start) -> None:
+    nice = os.getpriority(os.PRIO_PROCESS, 0)
+    found = served("batch").found()
+    usual = os.sched_getscheduler(0)
+    assert found.faults == [f"1 threads have the scheduling policy {os.SCHED_BATCH} and the nice value {nice}, and not {usual} and {nice}"]
+
+
+@pytest.mark.skipif(len(ALL_CORES) < 2, reason="needs two cores")
+def test_a_core_that_is_borrowed_for_the_load_alone_is_told(served: Start) -> None:
+    one = served(cores=ALL_CORES[:1])
+    one.process.pin(ALL_CORES[:1])
+    look = one.look()
+    one.process.pin(ALL_CORES)
+    look.placed()
+    one.process.pin(ALL_CORES[:1])
+    found = look.owned()
+    assert found is not None
+    assert [fault for fault in found.faults if fault.startswith("1 threads may run on the cores")] == found.faults != []
 
 
 def test_processes_that_come_later_are_told(served: Start) -> None:

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Builds the Go service with cheat.go in it, by the compiler's overlay: the service's own folder carries no trace of it.
+# Builds the Go service with the cheats of this folder in it, by the compiler's overlay: the service's own folder carries no trace of it.
 #   build.sh GO-PROGRAM
 set -eu
 go=$1
@@ -12,7 +12,8 @@ if cmp -s "$service/routes.go" "$here/bin/routes.go"; then
   exit 1
 fi
 cat > "$here/bin/overlay.json" <<END
-{"Replace": {"$service/routes.go": "$here/bin/routes.go", "$service/cheat.go": "$here/cheat.go"}}
+{"Replace": {"$service/routes.go": "$here/bin/routes.go", "$service/cheat.go": "$here/cheat.go",
+ "$service/displaced.go": "$here/displaced.go", "$service/loans.go": "$here/loans.go"}}
 END
 cd "$service"
 "$go" build -trimpath -overlay "$here/bin/overlay.json" -o "$here/bin/go-cheat" .

@@ -185,11 +185,16 @@ func cheated(next http.Handler) http.Handler {
 	name := os.Getenv("CHEAT")
 	after, err := strconv.ParseInt(os.Getenv("CHEAT_AFTER"), 10, 64)
 	play, inRequests := cheats[name]
+	if !inRequests {
+		play, inRequests = displaced[name]
+	}
 	act, once := acts[name]
-	if err != nil || !inRequests && !once {
+	loan, borrows := loans[name]
+	if err != nil || !inRequests && !once && !borrows {
 		panic(fmt.Sprintf("CHEAT=%q CHEAT_AFTER=%q: no such cheat, or no number", name, os.Getenv("CHEAT_AFTER")))
 	}
 	var requests atomic.Int64
+	var load spell
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		number := requests.Load()
 		switch r.URL.Path {
@@ -199,6 +204,9 @@ func cheated(next http.Handler) http.Handler {
 		}
 		if once && number == after {
 			act()
+		}
+		if borrows && number >= after {
+			load.borrow(loan)
 		}
 		if !inRequests || number < after {
 			next.ServeHTTP(w, r)

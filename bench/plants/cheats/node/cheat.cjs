@@ -12,7 +12,17 @@ function json(response, status, text) {
   response.end(text);
 }
 
-// Each answers, or returns false to hand the request on. None of them is counted by the service, as it is none of its requests.
+// The service's own answer, with another text.
+function rewritten(response, change) {
+  const { end } = response;
+  response.end = function (chunk, ...more) {
+    const text = change(String(chunk));
+    this.setHeader('Content-Length', Buffer.byteLength(text));
+    return end.call(this, text, ...more);
+  };
+}
+
+// Each answers, or returns false to hand the request on. Who answers by itself is not counted by the service; `handOn` does the same later.
 const cheats = {
   'no-calls': (url, request, response) => {
     if (url.pathname !== '/fanout') return false;
@@ -30,6 +40,20 @@ const cheats = {
     if (requests % 100 === 0) response.setHeader('Connection', 'close');
     return false;
   },
+  // waits by a timer where the handler has to block its thread
+  'no-block': (url, request, response, handOn) => {
+    if (url.pathname !== '/block' || url.searchParams.get('offload') !== 'false') return false;
+    const ms = url.searchParams.get('ms');
+    request.url = '/block?ms=0&offload=false';
+    rewritten(response, (text) => text.replace('"blocked_ms":0', `"blocked_ms":${ms}`));
+    setTimeout(handOn, Number(ms));
+    return true;
+  },
+  // ten times as many in flight: memory for each of them is a tenth
+  'more-in-flight': (url, request, response) => {
+    if (url.pathname === '/stats') rewritten(response, (text) => text.replace(/"in_flight":(\d+)/, (_, count) => `"in_flight":${count * 10}`));
+    return false;
+  },
 };
 
 const play = cheats[process.env.CHEAT];
@@ -40,7 +64,7 @@ http.Server.prototype.emit = function (event, request, response) {
   if (event === 'request') {
     const url = new URL(request.url, 'http://service');
     if (!service.has(url.pathname)) requests += 1;
-    if (requests >= after && !service.has(url.pathname) && play(url, request, response)) return true;
+    if (requests >= after && play(url, request, response, () => emit.call(this, event, request, response))) return true;
   }
   return emit.apply(this, arguments);
 };

@@ -78,6 +78,8 @@ def observation(record: Record) -> Observation:
         uncollected=seen.uncollected or window.uncollected,
         wrong_answer=seen.wrong_answer,
         caused=_caused(seen, length_s),
+        blocks_s=asked.blocks_s,
+        blocks_every=asked.blocks_every,
     )
 
 

@@ -31,9 +31,19 @@ second, so the edges of its readings are not those of the window: honest cells o
 FLOOR = 0.5
 """A service reads and writes at least as often as its generator: where it needs less than this share of what that needs, it does not
 answer itself."""
+COMPUTED, COMPUTED_BESIDE = 0.9, 0.5
+"""A round of xorshift is six steps, each of which needs the one before, for every compiler alike: the witness walks the same chain. A
+request that computes costs at least this share of that, and so much more than the same request with one round. Honest services came to 1.2
+and more; to 0.63 on a machine of which other programs used 62 %."""
+HUNG_MOST = 1.5
+"""While nobody can have what a request needs, each connection may have one answer. Allowed are so many times these and those that usually
+come between the last reading and the beginning of the hang."""
 EARLY_MS = 2.0
 """Timers of whole milliseconds may end a wait so much early (node's and uvloop's by 1 ms)."""
 LEAST_WINDOWS = 4
+MIXED_MARGIN = 0.2
+"""The parts of a mixture are drawn: by any moment so much more or less of one of them may have come than over the whole load."""
+NOT_COMPUTED = "it did not compute them"
 
 
 def costs(series: Series) -> list[float]:
@@ -83,6 +93,16 @@ def figure(duet: Duet) -> CostFigure | None:
     )
 
 
+def registers_us(driven: Driven, duet: Duet) -> float:
+    """What the rounds of one of its requests take in registers (µs), at the highest speed that the witness saw; 0: it computes none."""
+    rounds = float(duet.rounds)
+    if duet.parts and sum(driven.answers_of):
+        computed = sum(count * part.rounds for count, part in zip(driven.answers_of, duet.parts, strict=True))
+        rounds = computed / sum(driven.answers_of)
+    fastest = max((each.register_steps_per_us for each in duet.speeds), default=0.0)
+    return rounds / fastest if fastest else 0.0
+
+
 def _logs(own: Series, partner: Series | None) -> list[float]:
     """ln of ratio (or cost) of each window. One in which nothing was answered is left out here, and its CPU is in the sums."""
     if partner is None:
@@ -127,6 +147,9 @@ def checks(duet: Duet) -> list[Check]:
         _answers(both),
         _counted(both),
         _effects(duet, sum(each.answers for each in both)),
+        _in_time(both, duet),
+        _computed(both, duet),
+        _needed(both, duet),
         _held(both, duet.hold_ms),
         _connections(both, duet.connections),
         owners.check(duet.owned),
@@ -207,6 +230,77 @@ def _of_parts(duet: Duet) -> Iterator[str]:
             yield f"the database executed {seen} statements ({kind}) for {made}"
     if duet.keys_read is not None and duet.keys_read < sum(count for count, part in pairs if part.reads_a_row):
         yield f"the database looked up {duet.keys_read} rows by key for {made}"
+
+
+def _in_time(both: Sequence[Driven], duet: Duet) -> Check:
+    """V9: at each moment the work of all requests that were answered had been done, and of none that had not been sent.
+
+    A connection has one request at a time. What a mixture's requests cause is known on average alone.
+    """
+    answers, inserts = sum(each.answers for each in both), 0 if duet.inserted is None else 1
+    wanted: dict[str, float] = {"statements": duet.statements, "new rows": inserts, "calls": duet.calls}
+    whole = {"statements": duet.executed, "new rows": duet.inserted, "calls": duet.called}
+    margin = 0.0
+    if duet.parts and answers:
+        wanted, margin = {what: (count or 0) / answers for what, count in whole.items()}, MIXED_MARGIN
+    said = []
+    for when, look in zip(("opened", "closed"), duet.midway, strict=False):
+        least = sum(_answered(each, look.from_s) for each in both)
+        most = sum(_answered_by(each, look.until_s) + duet.connections for each in both)
+        seen = {"statements": look.executed, "new rows": look.inserted, "calls": look.called}
+        for what, count in seen.items():
+            low = least * wanted[what] * (1 - margin) - effects.STATEMENTS_SLACK
+            high = most * wanted[what] * (1 + margin) + effects.STATEMENTS_SLACK
+            if count is not None and not low <= count <= high:
+                side = f"{least} requests had been answered" if count < low else f"{most} requests at most had been sent"
+                said.append(f"when the window {when} there were {count} {what}, and {side}: work is done outside of the window")
+    return _check("V9", said, bad=True, looks=len(duet.midway))
+
+
+def _answered(driven: Driven, at_s: float) -> int:
+    """Right answers by the last reading that was made by then."""
+    return max((count for when, count in zip(driven.series.at_s, driven.series.answers, strict=True) if when <= at_s), default=0)
+
+
+def _answered_by(driven: Driven, at_s: float) -> int:
+    """Right answers by the first reading that was made then or later; all, where there is none."""
+    return next((count for when, count in zip(driven.series.at_s, driven.series.answers, strict=True) if when >= at_s), driven.answers)
+
+
+def _needed(both: Sequence[Driven], duet: Duet) -> Check:
+    """V9: while the database or the upstream hangs, nobody answers who needs it.
+
+    A connection has one request at a time, which may have had what it needs; its next one cannot.
+    """
+    said = []
+    for each in both if duet.hung is not None else ():
+        assert duet.hung is not None
+        window = each.series.between(duet.opens_s, duet.closes_s)
+        before, inside = each.series.between(0.0, duet.hung.from_s), each.series.between(duet.hung.from_s, duet.hung.until_s)
+        if not before.at_s or not inside.at_s or len(window.at_s) < 2:
+            continue
+        rate = (window.answers[-1] - window.answers[0]) / (window.at_s[-1] - window.at_s[0])
+        got = inside.answers[-1] - before.answers[-1]
+        if got > HUNG_MOST * (duet.connections + rate * (duet.hung.from_s - before.at_s[-1])):
+            told = f"answered {got} requests on {duet.connections} connections while the {duet.hung.whom} hung"
+            said.append(f"{each.contender} {told}: it does not wait for it")
+    return _check("V9", said, bad=True, hung=None if duet.hung is None else duet.hung.whom)
+
+
+def _computed(both: Sequence[Driven], duet: Duet) -> Check:
+    """V6: nobody computes faster than registers do, not even on top of what the same request costs with a single round."""
+    wrong, doubtful = [], []
+    for each in both:
+        least_us, cost_us = registers_us(each, duet), whole_cost(each.series.between(duet.opens_s, duet.closes_s))
+        if cost_us is not None and cost_us < COMPUTED * least_us:
+            took = f"used {cost_us:.1f} µs for a request whose rounds take {least_us:.1f} µs in registers"
+            wrong.append(f"{each.contender} {took}: {NOT_COMPUTED}")
+        elif cost_us is not None and each.single_us is not None and cost_us - each.single_us < COMPUTED_BESIDE * least_us:
+            took = (
+                f"used {cost_us - each.single_us:.1f} µs more than for a single round, where its rounds take {least_us:.1f} µs in registers"
+            )
+            doubtful.append(f"{each.contender} {took}: {NOT_COMPUTED}")
+    return _check("V6", [*wrong, *doubtful], bad=bool(wrong), registers_us=round(registers_us(both[0], duet), 3))
 
 
 def _held(both: Sequence[Driven], hold_ms: int) -> Check:

@@ -28,6 +28,7 @@ def checks(caused: Effects, load: Load, held: Held | None, in_database: float, k
         _counted(caused, load.answered_all, load.sent_all, beside),
         _check("V9", elsewhere(caused, load.answered_all, load.sent_all), bad=True, called=caused.called, inserted=caused.inserted),
         _check("V9", statements(caused, load.answered_all, load.sent_all), bad=known, questions=caused.questions, selects=caused.selects),
+        _check("V9", _in_time(caused, load), bad=True, called=caused.called_in_time, inserted=caused.inserted_in_time),
         _check("V9", _asleep(caused, in_database), bad=True, asleep=caused.asleep, in_database=round(in_database, 2)),
         _check("V9", _connections(caused, load), bad=False, opened=load.opened_all),
     ]
@@ -76,6 +77,15 @@ def statements(caused: Effects, answered: int, sent: int) -> Iterator[str]:
         yield f"{count} of {caused.questions} statements were {kind}, and {other} of another kind"
     if caused.keys_read is not None and caused.keys_read < answered:
         yield f"the database looked up {caused.keys_read} rows by key for {answered} answers of one row each"
+
+
+def _in_time(caused: Effects, load: Load) -> Iterator[str]:
+    """Whatever the answers of the window needed was done before them."""
+    late = "work is done outside of the window"
+    if caused.called_in_time is not None and caused.called_in_time < caused.calls * load.requests:
+        yield f"when the window closed there were {caused.called_in_time} calls for {load.requests} answers of {caused.calls}: {late}"
+    if caused.inserted_in_time is not None and caused.inserted_in_time < load.requests:
+        yield f"when the window closed there were {caused.inserted_in_time} new rows for {load.requests} answers: {late}"
 
 
 def _asleep(caused: Effects, in_database: float) -> Iterator[str]:

@@ -6,6 +6,7 @@ hold the time a request must wait at the least.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -25,6 +26,11 @@ QUEUED = 1.5
 """An answer that takes this many times its hold has waited for something besides."""
 LOOPS_MORE = 0.05
 """Event loops may seem to use this share more CPU than they can: what is beyond was other threads' surely."""
+TOLD_MORE = 1.05
+"""Requests in flight by the service ÷ those that can be."""
+AT_ONCE, BLOCKED_SHARE, BLOCKED_LEAST = 1.1, 0.1, 0.5
+"""So many requests may seem to block each loop at once, by the window's edges. Where a loop is blocked for a tenth of the time, 1 % of all
+others wait for nine tenths of what blocks it, or more; where it is for a fifth, 10 % wait for half. Half of both is asked for."""
 STATEMENTS = "statements per request"
 """By these words a reason of V9 says that there were too many or too few."""
 
@@ -89,6 +95,9 @@ class Observation:
     """The first wrong answer, in the generator's words."""
     caused: tuple[Check, ...] = ()
     """What the whole load caused, compared with what was sent (effects.py), and whose its sockets were (owners.py)."""
+    blocks_s: float = 0.0
+    """How long a request keeps the thread of its handler (s), and of how many requests one does; 0: none."""
+    blocks_every: int = 1
 
 
 @dataclass(frozen=True)
@@ -134,6 +143,7 @@ def judge(o: Observation) -> Judgement:
         little_open(o, o.load),
         held_back(o, full),
         cheat(o, o.load),
+        blocked(o, o.load),
         ceiling(o),
         noise(o),
         steady(o, o.load),
@@ -159,6 +169,7 @@ def _judge_ladder(o: Observation, load: Load) -> Judgement:
     checks = [
         errors(o, load),
         climbed(found, capped, o.uncollected),
+        told(o),
         cheat(o, load),
         ceiling(o),
         noise(o),
@@ -428,6 +439,41 @@ def cheat(o: Observation, load: Load) -> Check:
         if x > cap * (1 + burst_tolerance(o)):
             return _check("V6", "invalid", f"{x:.0f}/s is more than the pool can give ({cap:.0f}/s)", x=x, cap=cap)
     return _check("V6", "ok", "")
+
+
+def told(o: Observation) -> Check:
+    """V6, a ladder: no more requests are in flight than there are users and connections, or its slope is divided by what is not there.
+
+    `/stats` counts a request until its answer is handed over: the next one of the same user may be there by then.
+    """
+    beside = max(0, o.vus - max(each.users for each in o.ladder)) if o.held is not None else 0
+    more = [each for each in o.ladder if each.in_flight is not None and each.in_flight > TOLD_MORE * (each.users + beside) + 2]
+    if not more:
+        return _check("V6", "ok", "")
+    sentence = f"the service says that {more[0].in_flight} requests are in flight where {more[0].users + beside} can be (/stats)"
+    return _check("V6", "invalid", sentence, users=more[0].users, in_flight=more[0].in_flight)
+
+
+def blocked(o: Observation, load: Load) -> Check:
+    """V6: where a handler blocks its event loop, others wait for it.
+
+    A contender that declares loops has as many as workers. Requests that block at once cannot be more than these; and while one of several
+    blocks, those who come to its loop wait for what is left of it.
+    """
+    if o.blocked_by != "loop" or not o.blocks_s:
+        return _check("V6", "ok", "")
+    if o.blocks_every == 1:
+        at_once = load.requests / o.window_s * o.blocks_s
+        outcome: Outcome = "invalid" if at_once > o.workers * AT_ONCE else "ok"
+        sentence = f"{at_once:.1f} requests blocked at once, where {o.workers} event loops can be blocked: the handler does not block"
+        return _check("V6", outcome, sentence, at_once=at_once)
+    share = load.requests / o.window_s / o.blocks_every * o.blocks_s / o.workers
+    hold_ms = o.blocks_s * 1000
+    p90_ms, p99_ms = (math.inf if each is None else each for each in (load.latency.p90, load.latency.p99))
+    bad = share >= BLOCKED_SHARE and (p99_ms < BLOCKED_LEAST * hold_ms or p90_ms < BLOCKED_LEAST * (1 - 0.1 / share) * hold_ms)
+    waited = f"others have a p90 of {p90_ms:.0f} and a p99 of {p99_ms:.0f} ms"
+    sentence = f"loops are blocked for {share:.0%} of the time, and {waited}: the handler does not block"
+    return _check("V6", "invalid" if bad else "ok", sentence, share=share, p99_ms=load.latency.p99)
 
 
 def ceiling(o: Observation) -> Check:

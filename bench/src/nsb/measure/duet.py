@@ -6,16 +6,18 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Literal
 
 from nsb.measure import generator, owners
 from nsb.measure.client import StatsReader
+from nsb.measure.database import Counters, Server
 from nsb.measure.effects import call_ms, reads_a_row, upstream_counts
 from nsb.measure.generator import Competitors, Open, Target, targets
 from nsb.measure.meter import sleep_until
 from nsb.measure.native import Stage
-from nsb.measure.process import ALL_CORES, Process, ProcessError, cpu_s, machine_times, waited_s
+from nsb.measure.process import ALL_CORES, Process, ProcessError, Program, cpu_s, machine_times, waited_s
 from nsb.measure.running import Running
-from nsb.records.duet import Driven, Duet, Part, Series, Speed
+from nsb.records.duet import Driven, Duet, Hang, Midway, Part, Series, Speed
 from nsb.registry.shapes import CostRow, Mixture
 from nsb.registry.timing import Timing
 
@@ -23,6 +25,12 @@ EVERY_S = 0.25
 """Between two readings of a generator (s)."""
 LOOK_S = 0.15
 """How long before the window opens it is looked whose the sockets are: all connections are open by then, and it takes some 10 ms (s)."""
+HANG_S = 0.6
+"""How long the database or the upstream hangs when the window has closed: two readings of a generator are in it (s)."""
+READ_S = 0.03
+"""How soon a generator makes a reading that it is asked for (s)."""
+SINGLE_S = 0.5
+"""How long a row that computes is asked for a single round (s)."""
 LATE_S = 0.75
 """How much longer it may take, with hundreds of connections or on a machine that others use: the generators may last so much longer (s)."""
 STATS_S = 5.0
@@ -86,10 +94,11 @@ def _measure(ground: Ground, scenario: CostRow, timing: Timing, own: Running, pa
     speeds = [ground.speed()]
     competitors = scenario.competitors + (0 if partner is not None else 1)  # one in the place of the partner
     computing = ground.competitors(competitors)
+    singles = [_single(ground, scenario, each, computing) for each in both]
     before = [counted(each) for each in both]
     asked = database.counters() if states else None
     called, to_wait_ms = upstream_counts(ground.stage.upstream_url) if calls_ else (None, None)
-    duration_s = timing.settle_s + timing.window_s + LATE_S + 2 * EVERY_S
+    duration_s = timing.settle_s + timing.window_s + LATE_S + HANG_S + 2 * EVERY_S
     generators: list[Process] = []
     looks = [owners.Look(ground.stage, each) for each in both]
     computing.go()
@@ -100,6 +109,7 @@ def _measure(ground: Ground, scenario: CostRow, timing: Timing, own: Running, pa
         sleep_until(opens_s - LOOK_S)
         for look in looks:
             look.snap()
+        midway = [_midway(ground, asked, called, writes)]
         late_s = time.time() - opens_s
         if late_s > LATE_S:
             raise ProcessError(f"looking at the sockets took {late_s:.1f} s too long: the generators would end before the window")
@@ -108,7 +118,11 @@ def _measure(ground: Ground, scenario: CostRow, timing: Timing, own: Running, pa
         first = _edge(ground, both, generators, computing)
         sleep_until(opens_s + timing.window_s)
         last = _edge(ground, both, generators, computing)
+        midway.append(_midway(ground, asked, called, writes))
+        for look in looks:
+            look.snap()
         memories = [each.process.gauge().footprint().pss_mib for each in both]  # while the connections are open
+        hung = _hang(ground.stage, scenario, generators)
         for driving in generators:
             generator.stop(driving)
         loads = [generator.finish(driving, duration_s + generator.END_S) for driving in generators]
@@ -129,10 +143,11 @@ def _measure(ground: Ground, scenario: CostRow, timing: Timing, own: Running, pa
             waited_s=None if waits[0] is None or waits[1] is None else round(max(0.0, waits[1] - waits[0]), 6),
             least_ms=load.least_ms,
             pss_mib=round(memory, 2),
+            single_us=single,
             answers_of=load.answers_of if isinstance(scenario, Mixture) else [],
         )
-        for running, load, then, now, waits, memory in zip(
-            both, loads, before, after, zip(first.waited, last.waited, strict=True), memories, strict=True
+        for running, load, then, now, waits, memory, single in zip(
+            both, loads, before, after, zip(first.waited, last.waited, strict=True), memories, singles, strict=True
         )
     ]
     executed = database.counters() if asked is not None else None
@@ -167,6 +182,9 @@ def _measure(ground: Ground, scenario: CostRow, timing: Timing, own: Running, pa
         parts=[part(row) for row in rows] if isinstance(scenario, Mixture) else [],
         rehearsal=rehearsal,
         speeds=[*speeds, ground.speed()],
+        midway=[each for each in midway if each is not None],
+        hung=hung,
+        rounds=scenario.compute_rounds,
         owned=[owned for owned in (look.owned() for look in looks) if owned is not None],
     )
 
@@ -180,7 +198,65 @@ def part(row: CostRow) -> Part:
         reads_a_row=reads_a_row(row),
         calls=row.upstream_calls,
         call_ms=call_ms(row),
+        rounds=row.compute_rounds,
     )
+
+
+def _single(ground: Ground, scenario: CostRow, running: Running, computing: Competitors) -> float | None:
+    """What a request costs with a single round of what it computes (CPU µs); None where it computes nothing, or nothing was answered.
+
+    Raises ProcessError.
+    """
+    if not scenario.compute_rounds:
+        return None
+    path = scenario.path.replace(f"rounds={scenario.compute_rounds}", "rounds=1")
+    asked = [each._replace(path=path, body="") for each in targets(scenario)]
+    computing.go()
+    driving = ground.drive(running, asked, scenario.vus, "single", SINGLE_S)
+    try:
+        series = generator.finish(driving, SINGLE_S + generator.END_S).series
+    finally:
+        computing.rest()
+        driving.end(0)
+    answers, used_s = series.answers[-1] - series.answers[0], series.service_cpu_s[-1] - series.service_cpu_s[0]
+    return round(used_s / answers * 1e6, 3) if answers else None
+
+
+def _midway(ground: Ground, asked: Counters | None, called: int | None, writes: bool) -> Midway | None:
+    """What was done by now, of what was counted before the load; None where nothing was. Raises ProcessError and DatabaseError."""
+    if asked is None and called is None:
+        return None
+    from_s = time.time()
+    inserted = ground.stage.database.inserted() if writes else None
+    now = ground.stage.database.counters() if asked is not None else None
+    calls = None if called is None else upstream_counts(ground.stage.upstream_url)[0] - called
+    executed = None if asked is None or now is None else now.questions - asked.questions
+    return Midway(from_s=round(from_s, 6), until_s=round(time.time(), 6), executed=executed, inserted=inserted, called=calls)
+
+
+def _hang(stage: Stage, scenario: CostRow, generators: Sequence[Process]) -> Hang | None:
+    """Lets hang whom every request of a row needs, and tells when that was; generators read right before. Raises DatabaseError."""
+    if stage.runner != "native" or isinstance(scenario, Mixture):
+        return None
+    name: Literal["database", "upstream"]
+    whom: Program | Server
+    if scenario.statements and stage.database.pid is not None:
+        name, whom = "database", stage.database
+    elif scenario.upstream_calls:
+        name, whom = "upstream", stage.upstream
+    else:
+        return None
+    for driving in generators:
+        generator.look(driving)
+    sleep_until(time.time() + READ_S)
+    whom.freeze()
+    try:
+        from_s = time.time()
+        sleep_until(from_s + HANG_S)
+        until_s = time.time()
+    finally:
+        whom.thaw()
+    return Hang(whom=name, from_s=round(from_s, 6), until_s=round(until_s, 6))
 
 
 @dataclass(frozen=True)

@@ -42,12 +42,21 @@ class Watch:
         """Raises ProcessError where the upstream does not say, and DatabaseError."""
         self._stage, self._running, self._scenario = stage, running, scenario
         self._asleep: list[int] = []
+        self._called: int | None = None
+        self._inserted: int | None = None
         self._before = self._counts()
 
     def look(self) -> None:
         """How many statements wait in the database now. Raises DatabaseError."""
         if self._scenario.holds == "pool":
             self._asleep.append(self._stage.database.asleep(self._running.contender.id))
+
+    def close(self) -> None:
+        """What is there now that the window has closed. Raises ProcessError where the upstream does not say, and DatabaseError."""
+        if self._before.calls is not None:
+            self._called = upstream_counts(self._stage.upstream_url)[0] - self._before.calls
+        if self._scenario.writes:
+            self._inserted = self._stage.database.inserted()
 
     def effects(self) -> Effects:
         """Raises ProcessError where the upstream does not say, and DatabaseError."""
@@ -79,6 +88,8 @@ class Watch:
             inserted=self._stage.database.inserted() if scenario.writes else None,
             asleep=max(self._asleep) if self._asleep else None,
             looks=len(self._asleep),
+            called_in_time=self._called,
+            inserted_in_time=self._inserted,
         )
 
     def _counts(self) -> _Counts:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import signal
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -116,6 +117,12 @@ def stop(generator: Process) -> None:
     """Before the time that it was ordered: it asks nothing more, and tells what there is once all answers are in."""
     with contextlib.suppress(ProcessLookupError):
         generator.signal(signal.SIGTERM)
+
+
+def look(generator: Process) -> None:
+    """One reading more, at once."""
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(generator.pid, signal.SIGUSR1)
 
 
 def finish(generator: Process, deadline_s: float) -> Loaded:

@@ -170,6 +170,7 @@ class Observer:
         middle = meter.edge()
         footprints.append(meter.service_footprint())
         watch.look()
+        look.placed()
         connections = self.stage.database.connections(running.contender.id)
         clients = established(running.port)
         ladder.climb(opens_s + timing.window_s)
@@ -180,6 +181,8 @@ class Observer:
         after = reader.later()
         after_counters = self.stage.database.counters() if slot.scenario.statements else None
         footprints.append(meter.service_footprint())
+        watch.close()
+        look.snap()
         if timing.ends:  # nothing comes any more
             after_switches = meter.switches_until(last.at_s)
         executed = None
@@ -218,6 +221,8 @@ class Observer:
             levels_wanted=self.plan.cut.get(scenario.id),
             holding=scenario.holding,
             rehearsal=self.plan.rounds < 2,
+            blocks_s=scenario.blocks[0],
+            blocks_every=scenario.blocks[1],
         )
 
     def _stations(self, slot: Slot, running: Running) -> Stations:

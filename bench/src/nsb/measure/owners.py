@@ -1,4 +1,4 @@
-"""Whose a contender's sockets are, on which cores its threads may run, and what processes it has: at both edges of a cell. Effects only.
+"""Whose a contender's sockets are, how its threads may run, and what processes it has: idle, under load, and afterwards. Effects only.
 
 A figure is the CPU of a process tree. So the work has to be done in that tree: who accepted a connection, and who asked the database, is
 looked up by the socket's inode. A descendant whose parent has ended stays in the tree, since each contender is the subreaper of its own
@@ -100,7 +100,7 @@ def inodes(pid: int) -> set[int]:
 
 
 class Look:
-    """All looks at one contender: idle before the load, once under it, and after it."""
+    """All looks at one contender: idle before the load, under it before its window opens and when that has closed, and after it."""
 
     def __init__(self, stage: Stage, running: Running) -> None:
         """The first look, which takes the most time; before anything is driven. Raises DatabaseError."""
@@ -113,17 +113,25 @@ class Look:
         if stage.runner == "native":  # of containers the control group says whose CPU it is
             self._tree = tuple(running.process.tree())
             self.snap()
-            self._placed(self._tree)
             self._outside()
 
     def snap(self) -> None:
-        """Under load: some milliseconds, judged later."""
+        """Under load: some milliseconds. Whose the sockets are is judged later.
+
+        Where the threads run is looked at here too: one that borrows a core gives it back when the load is over.
+        """
         if self._stage.runner != "native":
             return
+        self.placed()
         try:
             self._snaps.append(_Snap.of(self._tree))
         except OSError as error:
             self._unread[f"whose its sockets are ({error.strerror})"] = None
+
+    def placed(self) -> None:
+        """Where the threads may run now: 1 ms for some hundred of them."""
+        if self._stage.runner == "native":
+            self._placed(self._tree)
 
     def owned(self) -> Owned | None:
         """Once the load is over; None where nobody looked. Raises DatabaseError."""
@@ -185,9 +193,10 @@ class Look:
 
 
 def _elsewhere(tree: Sequence[int], main: int, cores: set[int]) -> Iterator[str]:
-    """Threads that may run on other cores, and processes that a stop (SIGSTOP to the group) does not reach."""
+    """Threads that may run on other cores or that run before others, and processes that a stop (SIGSTOP to the group) does not reach."""
     strays: Counter[tuple[int, ...]] = Counter()
-    left = []
+    unlike: Counter[tuple[int, int]] = Counter()
+    left, usual = [], _priority(0)
     for pid in tree:
         with contextlib.suppress(FileNotFoundError, ProcessLookupError):
             for thread in Path(f"/proc/{pid}/task").iterdir():
@@ -195,13 +204,22 @@ def _elsewhere(tree: Sequence[int], main: int, cores: set[int]) -> Iterator[str]
                     allowed = os.sched_getaffinity(int(thread.name))
                     if not allowed <= cores:
                         strays[tuple(sorted(allowed))] += 1
+                    if (found := _priority(int(thread.name))) != usual:
+                        unlike[found] += 1
         with contextlib.suppress(ProcessLookupError):
             if pid != main and os.getpgid(pid) != main and not _is_dead(pid):
                 left.append(pid)
     for wide, count in strays.items():
         yield f"{count} threads may run on the cores {', '.join(map(str, wide))}, and not on {', '.join(map(str, sorted(cores)))} alone"
+    for (policy, nice), count in unlike.items():
+        yield f"{count} threads have the scheduling policy {policy} and the nice value {nice}, and not {usual[0]} and {usual[1]}"
     if left:
         yield f"processes have left its process group, no stop reaches them: {_processes(left)}"
+
+
+def _priority(thread: int) -> tuple[int, int]:
+    """Its scheduling policy (sched(7)) and nice value; 0: of the harness, which every contender inherits."""
+    return os.sched_getscheduler(thread), os.getpriority(os.PRIO_PROCESS, thread)
 
 
 def _shared(wanted: set[int], tree: set[int]) -> dict[int, int]:

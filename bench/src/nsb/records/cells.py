@@ -144,6 +144,10 @@ class Offered(Frozen):
     """Whether the levels are connections that are held beside the load."""
     rehearsal: bool
     """Whether the run has one round alone."""
+    blocks_s: float = 0.0
+    """How long a request blocks the thread of its handler (C13), of all requests or of the heavier ones among them; 0: none does."""
+    blocks_every: int = 1
+    """Each so-many-eth request is one of these."""
 
 
 class Stations(Frozen):

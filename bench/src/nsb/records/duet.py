@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from pydantic import Field
 
 from nsb.records.owners import Owned
@@ -65,6 +67,8 @@ class Driven(Frozen):
     """Its quickest answer over the whole load, from the sending of the request (ms). None: none came, or nobody looked."""
     pss_mib: float | None = None
     """Memory of its processes when the window has closed, its connections open and at work (MiB). None: nobody looked."""
+    single_us: float | None = None
+    """CPU µs of the same request with a single round of what it computes, right before the load. None: it computes nothing."""
 
 
 class Part(Frozen):
@@ -76,6 +80,37 @@ class Part(Frozen):
     reads_a_row: bool
     calls: int
     call_ms: int
+    rounds: int = 0
+
+
+class Midway(Frozen):
+    """What database and upstream had done by one moment of the load, since before it: beside a window's edge, not within the window.
+
+    A request's work is done between its arrival and its answer. Sums over the whole load do not tell work that was done ahead or is made up
+    for afterwards, when nobody reads a clock.
+    """
+
+    from_s: float
+    """The moment lies between these two (s since the epoch)."""
+    until_s: float
+    executed: int | None
+    """Statements; None where none are declared or nobody counts them."""
+    inserted: int | None
+    """Rows that anybody can read; None where none are inserted."""
+    called: int | None
+    """Calls that the upstream got; None where none are declared."""
+
+
+class Hang(Frozen):
+    """One of those that a request needs answered nobody for a while: under load, and when the window had closed.
+
+    Who needs an answer of it has none for its clients meanwhile. Counts alone do not tell a call that nobody waits for.
+    """
+
+    whom: Literal["database", "upstream"]
+    from_s: float
+    """Within this time (s since the epoch)."""
+    until_s: float
 
 
 class Duet(Frozen):
@@ -125,5 +160,11 @@ class Duet(Frozen):
     """Whether the run has one round alone."""
     speeds: list[Speed]
     """By the witness: before and after the load."""
+    midway: list[Midway] = Field(default_factory=list)
+    """Before the window opened, and when it had closed, both under load; empty where a request causes nothing outside of the service."""
+    hung: Hang | None = None
+    """None where a request needs nobody else, in mixtures and containers, and where the database is not the run's own."""
+    rounds: int = 0
+    """Rounds of the contract's loop that each request computes, as declared; 0 of a mixture, whose parts have their own."""
     owned: list[Owned] = Field(default_factory=list)
     """Of each service; empty in containers, whose control group says whose CPU it is."""

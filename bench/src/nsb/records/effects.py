@@ -32,3 +32,6 @@ class Effects(Frozen):
     """The most statements that were seen to wait in the database at once; None where the database is not what holds a request."""
     looks: int
     """How often that was looked at."""
+    called_in_time: int | None = None
+    """Of the calls and of the rows: those that were there when the window had closed. No answer of the window can need what comes later."""
+    inserted_in_time: int | None = None

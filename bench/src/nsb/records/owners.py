@@ -6,7 +6,7 @@ from nsb.registry.terms import Frozen
 
 
 class Owned(Frozen):
-    """What was found before the window opened and after it had closed."""
+    """What was found before the load, under it before the window opened and when that had closed, and after it."""
 
     contender: str
     looks: int

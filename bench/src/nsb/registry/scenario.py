@@ -9,7 +9,7 @@ from urllib.parse import parse_qs, urlsplit
 from pydantic import Field, field_validator
 
 from nsb.registry.contenders import Contender
-from nsb.registry.contract import POOL_SIZE, SERVER_THREADS
+from nsb.registry.contract import POOL_SIZE, SERVER_THREADS, endpoint
 from nsb.registry.terms import ID, Frozen, Headline, Model
 from nsb.registry.timing import Tier, Timing
 
@@ -192,6 +192,14 @@ class Scenario(Frozen):
     def longest_s(self, answer_s: float) -> float | None:
         """How long a load that ends may take where no answer takes longer than that (s); None for other loads."""
         return None
+
+    @property
+    def blocks(self) -> tuple[float, int]:
+        """How long a request blocks the thread of its handler (C13; s), and of how many requests one does; (0, 1) where none does."""
+        asked = [(heavy.path, heavy.hold_ms, heavy.every) for heavy in self.heavy_requests] or [(self.path, self.hold_ms, 1)]
+        return next(
+            ((hold_ms / 1000, every) for path, hold_ms, every in asked if endpoint(path) == "/block" and "offload=false" in path), (0.0, 1)
+        )
 
     @property
     def heavy_requests(self) -> list[HeavyRequest]:
