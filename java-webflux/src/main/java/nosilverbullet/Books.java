@@ -1,10 +1,11 @@
 package nosilverbullet;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import java.io.IOException;
+import java.io.InputStream;
 import java.net.URI;
 import java.nio.ByteBuffer;
-import java.nio.charset.CharacterCodingException;
-import java.nio.charset.StandardCharsets;
-import org.springframework.core.io.buffer.DataBuffer;
 import org.springframework.core.io.buffer.DataBufferLimitException;
 import org.springframework.core.io.buffer.DataBufferUtils;
 import org.springframework.http.HttpHeaders;
@@ -25,18 +26,10 @@ import tools.jackson.databind.json.JsonMapper;
 /** C9, C10 */
 @RestController
 @RequestMapping(produces = MediaType.APPLICATION_JSON_VALUE)
-class Books {
+record Books(Database database, JsonMapper json) {
     record Book(long id, String name) {}
 
-    static final int MAX_BODY_BYTES = 65_536;
-
-    private final Statements database;
-    private final JsonMapper json;
-
-    Books(Statements database, JsonMapper json) {
-        this.database = database;
-        this.json = json;
-    }
+    private static final int MAX_BODY_BYTES = 65_536;
 
     @GetMapping("/books/{id}")
     Mono<Book> getBook(@PathVariable("id") String segment) {
@@ -55,7 +48,7 @@ class Books {
     }
 
     /** C33, C34. By hand, because Spring refuses media types with parameters that it does not like. */
-    private static Mono<byte[]> body(ServerHttpRequest request) {
+    private static Mono<InputStream> body(ServerHttpRequest request) {
         var type = request.getHeaders().getFirst(HttpHeaders.CONTENT_TYPE);
         if (type == null || !type.split(";", 2)[0].strip().equalsIgnoreCase("application/json")) {
             throw new Problem(HttpStatus.UNSUPPORTED_MEDIA_TYPE, "the body must be application/json");
@@ -65,15 +58,8 @@ class Books {
         }
         return DataBufferUtils.join(request.getBody(), MAX_BODY_BYTES)
                 .onErrorMap(DataBufferLimitException.class, cause -> tooLarge())
-                .map(Books::bytes)
-                .defaultIfEmpty(new byte[0]);
-    }
-
-    private static byte[] bytes(DataBuffer buffer) {
-        var bytes = new byte[buffer.readableByteCount()];
-        buffer.read(bytes);
-        DataBufferUtils.release(buffer);
-        return bytes;
+                .map(buffer -> buffer.asInputStream(true)) // which releases it when it is closed
+                .defaultIfEmpty(InputStream.nullInputStream());
     }
 
     private static Problem tooLarge() {
@@ -81,18 +67,16 @@ class Books {
     }
 
     /** C35, C36. Decoded first, because Jackson would accept UTF-16, too. */
-    private String name(byte[] body) {
-        try {
-            var text = StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(body));
-            var name =
-                    json.readValue(text.toString(), JsonNode.class).path("name").stringValue("");
+    private String name(InputStream body) {
+        try (body) {
+            var bytes = body.readNBytes(body.available());
+            var text = UTF_8.newDecoder().decode(ByteBuffer.wrap(bytes)).toString();
+            var name = json.readValue(text, JsonNode.class).path("name").stringValue("");
             int length = name.codePointCount(0, name.length());
-            if (length >= 1
-                    && length <= 255
-                    && StandardCharsets.UTF_8.newEncoder().canEncode(name)) {
+            if (length >= 1 && length <= 255 && UTF_8.newEncoder().canEncode(name)) {
                 return name;
             }
-        } catch (CharacterCodingException | JacksonException malformed) {
+        } catch (IOException | JacksonException malformed) {
             throw new Problem(HttpStatus.BAD_REQUEST, "the body must be JSON in UTF-8");
         }
         throw new Problem(HttpStatus.UNPROCESSABLE_CONTENT, "name must be a string of 1 to 255 characters");

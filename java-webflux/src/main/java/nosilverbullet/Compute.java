@@ -1,10 +1,9 @@
 package nosilverbullet;
 
 import org.springframework.http.MediaType;
-import org.springframework.util.MultiValueMap;
+import org.springframework.http.server.reactive.ServerHttpRequest;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.RequestMapping;
-import org.springframework.web.bind.annotation.RequestParam;
 import org.springframework.web.bind.annotation.RestController;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Schedulers;
@@ -18,8 +17,8 @@ class Compute {
     record Blocked(int blockedMs, boolean offloaded) {}
 
     @GetMapping("/compute")
-    Mono<Computed> compute(@RequestParam MultiValueMap<String, String> query) {
-        int rounds = Parameters.number(query, "rounds", 1, 10_000_000);
+    Mono<Computed> compute(ServerHttpRequest request) {
+        int rounds = Parameters.number(request, "rounds", 1, 10_000_000);
         int x = (int) 2463534242L;
         for (int round = 0; round < rounds; round++) {
             x ^= x << 13;
@@ -31,17 +30,13 @@ class Compute {
 
     /** Blocks the event loop, as one mistake would; the remedy is a thread made for blocking. */
     @GetMapping("/block")
-    Mono<Blocked> block(@RequestParam MultiValueMap<String, String> query) throws InterruptedException {
-        int ms = Parameters.number(query, "ms", 0, 1000);
-        var offload = Parameters.word(query, "offload", "false", "true");
-        if (offload.equals("true")) {
-            return Mono.fromCallable(() -> blocked(ms, true)).subscribeOn(Schedulers.boundedElastic());
-        }
-        return Mono.just(blocked(ms, false));
-    }
-
-    private static Blocked blocked(int ms, boolean offloaded) throws InterruptedException {
-        Thread.sleep(ms);
-        return new Blocked(ms, offloaded);
+    Mono<Blocked> block(ServerHttpRequest request) {
+        int ms = Parameters.number(request, "ms", 0, 1000);
+        boolean offload = Parameters.word(request, "offload", "false", "true").equals("true");
+        var blocked = Mono.fromCallable(() -> {
+            Thread.sleep(ms);
+            return new Blocked(ms, offload);
+        });
+        return offload ? blocked.subscribeOn(Schedulers.boundedElastic()) : blocked;
     }
 }

@@ -1,121 +1,50 @@
 package nosilverbullet;
 
-import io.r2dbc.spi.Connection;
-import io.r2dbc.spi.R2dbcNonTransientResourceException;
-import io.r2dbc.spi.R2dbcTransientResourceException;
-import io.r2dbc.spi.Readable;
-import io.r2dbc.spi.Statement;
-import java.io.IOException;
-import java.time.Duration;
 import java.time.LocalDateTime;
-import java.util.function.Function;
+import java.time.format.DateTimeFormatter;
+import nosilverbullet.Books.Book;
 import org.springframework.beans.factory.DisposableBean;
-import org.springframework.core.io.ClassPathResource;
-import org.springframework.core.io.support.PropertiesLoaderUtils;
-import org.springframework.http.client.ReactorResourceFactory;
-import reactor.core.Disposable;
-import reactor.core.publisher.Flux;
+import org.springframework.http.HttpStatus;
 import reactor.core.publisher.Mono;
-import reactor.pool.InstrumentedPool;
-import reactor.pool.PooledRef;
 
-/**
- * The statements. C61: as text, because r2dbc-mysql sends COM_STMT_RESET (and waits for it) before each execute of a cached
- * prepared statement.
- */
-class Database implements Statements, DisposableBean {
-    private static final Duration CLOSE_TIMEOUT = Duration.ofSeconds(1);
-    private static final String BUILD = "META-INF/maven/io.asyncer/r2dbc-mysql/pom.properties";
+/** The statements of the endpoints: {@link R2dbcDatabase} sends them, or {@link JdbcDatabase} in its place. */
+abstract class Database implements DisposableBean {
+    /** C3, C4: {@code threads} is what it adds to the event loops. */
+    record Facts(
+            String driver, String version, String statements, String threads, int poolSize, int inUse, int waiting) {}
 
-    private final Duration acquireTimeout;
-    private final InstrumentedPool<Connection> pool;
-    private final Disposable filling;
-    private final String version;
+    private static final DateTimeFormatter NOW = DateTimeFormatter.ofPattern("uuuu-MM-dd HH:mm:ss.SSSSSS");
 
-    Database(Settings settings, ReactorResourceFactory resources) throws IOException {
-        acquireTimeout = Duration.ofMillis(settings.acquireTimeoutMs());
-        pool = Pool.of(settings, resources.getLoopResources());
-        filling = Pool.fill(pool).subscribe();
-        version = PropertiesLoaderUtils.loadProperties(new ClassPathResource(BUILD))
-                .getProperty("version");
+    Mono<Integer> ping() {
+        return query(Integer.class, "SELECT 1");
     }
 
-    @Override
-    public Mono<Integer> ping() {
-        return ask(connection -> connection.createStatement("SELECT 1"), row -> row.get(0, Integer.class));
+    Mono<String> now() {
+        return query(LocalDateTime.class, "SELECT NOW(6)").map(NOW::format);
     }
 
-    @Override
-    public Mono<String> now() {
-        return ask(
-                connection -> connection.createStatement("SELECT NOW(6)"),
-                row -> NOW.format(row.get(0, LocalDateTime.class)));
+    Mono<Integer> sleep(int ms) {
+        return query(Integer.class, "SELECT SLEEP(?)", ms / 1000.0);
     }
 
-    @Override
-    public Mono<Integer> sleep(int ms) {
-        return ask(
-                connection -> connection.createStatement("SELECT SLEEP(?)").bind(0, ms / 1000.0),
-                row -> row.get(0, Integer.class));
+    Mono<Book> book(long id) {
+        return query(Book.class, "SELECT id, name FROM books WHERE id = ?", id);
     }
 
-    @Override
-    public Mono<Books.Book> book(long id) {
-        return ask(
-                connection -> connection
-                        .createStatement("SELECT id, name FROM books WHERE id = ?")
-                        .bind(0, id),
-                row -> new Books.Book(row.get(0, Long.class), row.get(1, String.class)));
+    /** The new id. */
+    Mono<Long> add(String name) {
+        return insert("INSERT INTO books (name) VALUES (?)", name);
     }
 
-    @Override
-    public Mono<Long> add(String name) {
-        return ask(
-                connection -> connection
-                        .createStatement("INSERT INTO books (name) VALUES (?)")
-                        .bind(0, name)
-                        .returnGeneratedValues("id"),
-                row -> row.get(0, Long.class));
-    }
+    /** A row of one column, or a book; empty where there is no row. */
+    abstract <T> Mono<T> query(Class<T> type, String sql, Object... values);
 
-    @Override
-    public Facts facts() {
-        var now = pool.metrics();
-        return new Facts(
-                "io.asyncer:r2dbc-mysql",
-                version,
-                "text",
-                "",
-                now.getMaxAllocatedSize(),
-                now.acquiredSize(),
-                now.pendingAcquireSize());
-    }
+    abstract Mono<Long> insert(String sql, Object value);
 
-    private <T> Mono<T> ask(Function<Connection, Statement> statement, Function<Readable, T> row) {
-        return pool.acquire(acquireTimeout)
-                .onErrorMap(cause -> Statements.away())
-                // C40: a request that waits for a connection can be left; a statement once sent runs to its end.
-                .flatMap(lent -> Mono.fromFuture(execute(lent, statement, row).toFuture(), true));
-    }
+    abstract Facts facts();
 
-    private static <T> Mono<T> execute(
-            PooledRef<Connection> lent, Function<Connection, Statement> statement, Function<Readable, T> row) {
-        return Mono.usingWhen(
-                        Mono.just(lent),
-                        ref -> Flux.from(statement.apply(ref.poolable()).execute())
-                                .flatMap(result -> result.map(row))
-                                .singleOrEmpty(),
-                        PooledRef::release)
-                .onErrorMap(Database::isAway, broken -> Statements.away());
-    }
-
-    private static boolean isAway(Throwable cause) {
-        return cause instanceof R2dbcNonTransientResourceException || cause instanceof R2dbcTransientResourceException;
-    }
-
-    @Override
-    public void destroy() {
-        filling.dispose();
-        pool.disposeLater().timeout(CLOSE_TIMEOUT).onErrorComplete().block();
+    /** C38 */
+    static Problem away() {
+        return new Problem(HttpStatus.SERVICE_UNAVAILABLE, "the database did not answer");
     }
 }

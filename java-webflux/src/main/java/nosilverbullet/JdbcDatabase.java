@@ -4,10 +4,8 @@ import com.mysql.cj.jdbc.Driver;
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import java.sql.SQLException;
-import java.time.LocalDateTime;
 import java.util.Map;
 import java.util.concurrent.Callable;
-import org.springframework.beans.factory.DisposableBean;
 import org.springframework.dao.DataAccessException;
 import org.springframework.jdbc.CannotGetJdbcConnectionException;
 import org.springframework.jdbc.core.simple.JdbcClient;
@@ -16,7 +14,7 @@ import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Schedulers;
 
 /** JDBC in the place of R2DBC: every call blocks the thread that makes it. What is compared is which thread that is. */
-class JdbcDatabase implements Statements, DisposableBean {
+final class JdbcDatabase extends Database {
     private static final Map<String, String> THREADS = Map.of(
             "jdbc", ", JDBC on them",
             "jdbc-offloaded", ", JDBC on boundedElastic",
@@ -26,14 +24,8 @@ class JdbcDatabase implements Statements, DisposableBean {
     private final HikariDataSource pool;
     private final JdbcClient client;
 
-    JdbcDatabase(Settings settings) {
-        kind = settings.databaseClient();
-        pool = pool(settings);
-        client = JdbcClient.create(pool);
-    }
-
     /** C60. Hikari opens the connections one by one in the background, with or without a database (C43). */
-    private static HikariDataSource pool(Settings settings) {
+    JdbcDatabase(Settings settings) {
         // Read once by the classes they belong to, so they are set before any of these is loaded.
         System.setProperty("com.zaxxer.hikari.aliveBypassWindowMs", "" + Long.MAX_VALUE); // C60: no test on borrow
         System.setProperty("com.zaxxer.hikari.timeoutMs.floor", "1"); // DB_ACQUIRE_TIMEOUT_MS may be below 250
@@ -44,61 +36,29 @@ class JdbcDatabase implements Statements, DisposableBean {
         config.setInitializationFailTimeout(-1);
         config.setMaxLifetime(0);
         config.setKeepaliveTime(0);
-        return new HikariDataSource(config);
+        kind = settings.databaseClient();
+        pool = new HikariDataSource(config);
+        client = JdbcClient.create(pool);
     }
 
     /** C2: always beside the loop, because it must be told within its own limit that the database is away. */
     @Override
-    public Mono<Integer> ping() {
-        return Mono.fromCallable(() ->
-                        ask(() -> client.sql("SELECT 1").query(Integer.class).single()))
-                .subscribeOn(Schedulers.boundedElastic());
+    Mono<Integer> ping() {
+        return super.ping().subscribeOn(Schedulers.boundedElastic());
     }
 
     @Override
-    public Mono<String> now() {
-        return on(() -> NOW.format(
-                client.sql("SELECT NOW(6)").query(LocalDateTime.class).single()));
+    <T> Mono<T> query(Class<T> type, String sql, Object... values) {
+        return on(() -> client.sql(sql).params(values).query(type).optional().orElse(null));
     }
 
     @Override
-    public Mono<Integer> sleep(int ms) {
-        return on(() -> client.sql("SELECT SLEEP(?)")
-                .param(ms / 1000.0)
-                .query(Integer.class)
-                .single());
-    }
-
-    @Override
-    public Mono<Books.Book> book(long id) {
-        return on(() -> client.sql("SELECT id, name FROM books WHERE id = ?")
-                .param(id)
-                .query((row, number) -> new Books.Book(row.getLong(1), row.getString(2)))
-                .optional()
-                .orElse(null));
-    }
-
-    @Override
-    public Mono<Long> add(String name) {
+    Mono<Long> insert(String sql, Object value) {
         return on(() -> {
             var key = new GeneratedKeyHolder();
-            client.sql("INSERT INTO books (name) VALUES (?)").param(name).update(key);
+            client.sql(sql).param(value).update(key);
             return key.getKey().longValue();
         });
-    }
-
-    @Override
-    public Facts facts() {
-        var version = Driver.class.getPackage().getImplementationVersion();
-        var now = pool.getHikariPoolMXBean();
-        return new Facts(
-                "MySQL Connector/J",
-                version,
-                "prepared",
-                THREADS.get(kind),
-                pool.getMaximumPoolSize(),
-                now.getActiveConnections(),
-                now.getThreadsAwaitingConnection());
     }
 
     /** On the thread that subscribes, which is the event loop's, but where the client moves it. */
@@ -115,12 +75,12 @@ class JdbcDatabase implements Statements, DisposableBean {
     /** Tells a database that is away from a statement that is wrong. */
     private <T> T ask(Callable<T> statement) throws Exception {
         if (pool.getHikariPoolMXBean().getTotalConnections() == 0) {
-            throw Statements.away(); // Hikari would let it wait for its whole limit
+            throw away(); // Hikari would let it wait for its whole limit
         }
         try {
             return statement.call();
         } catch (CannotGetJdbcConnectionException none) {
-            throw Statements.away();
+            throw away();
         } catch (DataAccessException failure) {
             // SQLSTATE class 08: the connection broke; 70100: the server killed it, as it does when it stops.
             if (!(failure.getCause() instanceof SQLException cause)
@@ -130,8 +90,18 @@ class JdbcDatabase implements Statements, DisposableBean {
             // Where one connection is lost the others mostly are, and nothing tests them before they are lent: all are
             // opened anew, so that only what was in flight fails.
             pool.getHikariPoolMXBean().softEvictConnections();
-            throw Statements.away();
+            throw away();
         }
+    }
+
+    @Override
+    Facts facts() {
+        var version = Driver.class.getPackage().getImplementationVersion();
+        var now = pool.getHikariPoolMXBean();
+        int inUse = now.getActiveConnections();
+        int waiting = now.getThreadsAwaitingConnection();
+        return new Facts(
+                "MySQL Connector/J", version, "prepared", THREADS.get(kind), pool.getMaximumPoolSize(), inUse, waiting);
     }
 
     @Override

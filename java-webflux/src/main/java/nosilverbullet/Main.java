@@ -1,24 +1,16 @@
 package nosilverbullet;
 
-import com.fasterxml.jackson.annotation.JsonIncludeProperties;
 import io.netty.channel.ChannelOption;
 import io.netty.util.NetUtil;
-import java.io.IOException;
 import java.time.Duration;
 import org.springframework.boot.SpringApplication;
 import org.springframework.boot.autoconfigure.SpringBootApplication;
 import org.springframework.boot.reactor.netty.NettyServerCustomizer;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
-import org.springframework.http.ProblemDetail;
 import org.springframework.http.client.ReactorResourceFactory;
 import reactor.netty.resources.ConnectionProvider;
 import reactor.netty.resources.LoopResources;
-import tools.jackson.core.StreamReadConstraints;
-import tools.jackson.core.json.JsonFactory;
-import tools.jackson.databind.MapperFeature;
-import tools.jackson.databind.PropertyNamingStrategies;
-import tools.jackson.databind.json.JsonMapper;
 
 /** Wires settings, pool, client and server; Spring Boot itself answers SIGTERM and SIGINT (C41). */
 @SpringBootApplication(proxyBeanMethods = false)
@@ -63,28 +55,9 @@ class Main {
     }
 
     @Bean
-    Statements database(Settings settings, ReactorResourceFactory resources) throws IOException {
+    Database database(Settings settings, ReactorResourceFactory resources) {
         return settings.databaseClient().equals("r2dbc")
-                ? new Database(settings, resources)
+                ? new R2dbcDatabase(settings, resources.getLoopResources())
                 : new JdbcDatabase(settings);
     }
-
-    /** Keys as they are declared, in snake_case; what fits into a body is read, however long its numbers and keys (C23). */
-    @Bean
-    JsonMapper json() {
-        var limits = StreamReadConstraints.builder()
-                .maxNumberLength(Books.MAX_BODY_BYTES)
-                .maxNameLength(Books.MAX_BODY_BYTES)
-                .build();
-        return JsonMapper.builder(
-                        JsonFactory.builder().streamReadConstraints(limits).build())
-                .propertyNamingStrategy(PropertyNamingStrategies.SNAKE_CASE)
-                .disable(MapperFeature.SORT_PROPERTIES_ALPHABETICALLY)
-                .addMixIn(ProblemDetail.class, ProblemKeys.class)
-                .build();
-    }
-
-    /** C30: no instance. */
-    @JsonIncludeProperties({"type", "title", "status", "detail"})
-    private interface ProblemKeys {}
 }

@@ -1,8 +1,9 @@
 package nosilverbullet;
 
 import java.util.List;
+import java.util.function.Function;
 import org.springframework.http.HttpStatus;
-import org.springframework.util.MultiValueMap;
+import org.springframework.http.server.reactive.ServerHttpRequest;
 
 /** C22: what a request may ask for. */
 final class Parameters {
@@ -10,56 +11,50 @@ final class Parameters {
 
     private Parameters() {}
 
-    static int ms(MultiValueMap<String, String> query) {
-        return number(query, "ms", 0, 60_000);
+    static int ms(ServerHttpRequest request) {
+        return number(request, "ms", 0, 60_000);
     }
 
-    static int number(MultiValueMap<String, String> query, String name, int least, int most) {
-        long number = whole(once(query, name), least, most);
-        if (number < 0) {
-            throw wrong("%s must be given once, as a whole number from %d to %d".formatted(name, least, most));
-        }
-        return (int) number;
+    static int number(ServerHttpRequest request, String name, int least, int most) {
+        return (int) whole(once(request, name), least, most, expected -> wrong(name, "given once, as " + expected));
     }
 
-    /** One of these words. */
-    static String word(MultiValueMap<String, String> query, String name, String... words) {
-        var value = once(query, name);
-        if (!List.of(words).contains(value)) {
-            throw wrong(name + " must be given once, as " + either(words));
-        }
-        return value;
+    static String word(ServerHttpRequest request, String name, String... words) {
+        return oneOf(once(request, name), List.of(words), expected -> wrong(name, "given once, as " + expected));
     }
 
     static long id(String segment) {
-        long id = whole(segment, 1, MAX_ID);
-        if (id < 0) {
-            throw wrong("id must be a whole number from 1 to " + MAX_ID);
-        }
-        return id;
+        return whole(segment, 1, MAX_ID, expected -> wrong("id", expected));
     }
 
-    /** ASCII {@code 0|[1-9][0-9]*} within the bounds, else -1. */
-    static long whole(String text, long least, long most) {
+    /** ASCII {@code 0|[1-9][0-9]*} within the bounds; else the error that {@code wrong} makes of the words for it. */
+    static long whole(String text, long least, long most, Function<String, RuntimeException> wrong) {
         try {
             long number = Long.parseLong(text);
-            return number >= least && number <= most && text.equals(Long.toString(number)) ? number : -1;
+            if (number >= least && number <= most && text.equals(Long.toString(number))) {
+                return number;
+            }
         } catch (NumberFormatException none) {
-            return -1;
+            // as wrong as one out of bounds
         }
+        throw wrong.apply("a whole number from " + least + " to " + most);
     }
 
-    static String either(String... words) {
-        return String.join(", ", words).replaceFirst(", ([^,]+)$", " or $1");
+    /** One of these words; else the error as above. */
+    static String oneOf(String text, List<String> words, Function<String, RuntimeException> wrong) {
+        if (!words.contains(text)) {
+            throw wrong.apply(String.join(", ", words).replaceFirst(", ([^,]+)$", " or $1"));
+        }
+        return text;
     }
 
-    private static Problem wrong(String detail) {
-        return new Problem(HttpStatus.BAD_REQUEST, detail); // C35
+    private static Problem wrong(String name, String expected) {
+        return new Problem(HttpStatus.BAD_REQUEST, name + " must be " + expected); // C35
     }
 
     /** The value, or "" where it is missing or given twice. */
-    private static String once(MultiValueMap<String, String> query, String name) {
-        var values = query.get(name);
+    private static String once(ServerHttpRequest request, String name) {
+        var values = request.getQueryParams().get(name);
         return values != null && values.size() == 1 && values.getFirst() != null ? values.getFirst() : "";
     }
 }

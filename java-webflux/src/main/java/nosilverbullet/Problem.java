@@ -2,6 +2,7 @@ package nosilverbullet;
 
 import java.net.URI;
 import org.springframework.http.HttpStatus;
+import org.springframework.http.MediaType;
 import org.springframework.http.ProblemDetail;
 import org.springframework.web.ErrorResponseException;
 
@@ -12,6 +13,7 @@ final class Problem extends ErrorResponseException {
     Problem(HttpStatus status, String detail) {
         super(status, ProblemDetail.forStatusAndDetail(status, detail), null);
         getBody().setType(URI.create("about:blank"));
+        getHeaders().setContentType(MediaType.APPLICATION_PROBLEM_JSON);
     }
 
     Problem with(String header, String value) {

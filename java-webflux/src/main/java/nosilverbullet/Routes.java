@@ -13,14 +13,8 @@ import reactor.core.publisher.Mono;
 
 /** What every request passes; the routes themselves stand beside their handlers. */
 @Component
-class Routes implements WebFilter, WebFluxConfigurer {
+record Routes(Stats stats) implements WebFilter, WebFluxConfigurer {
     private static final Set<String> UNCOUNTED = Set.of("/healthz", "/readyz", "/runtime", "/stats");
-
-    private final Stats stats;
-
-    Routes(Stats stats) {
-        this.stats = stats;
-    }
 
     /** C4 */
     @Override
@@ -30,7 +24,7 @@ class Routes implements WebFilter, WebFluxConfigurer {
         }
         long begun = stats.begin();
         return chain.filter(plain(exchange)).doFinally(signal -> {
-            if (!Streaming.isSocket(exchange)) { // a socket ends later
+            if (!exchange.getAttributes().containsKey(Streaming.SOCKET)) { // a socket ends later
                 stats.end(begun);
             }
         });
@@ -38,12 +32,11 @@ class Routes implements WebFilter, WebFluxConfigurer {
 
     /** C21: OPTIONS is a method like any other. Spring answers it on its own, but leaves a name it does not know to the routes. */
     private static ServerWebExchange plain(ServerWebExchange exchange) {
-        if (!exchange.getRequest().getMethod().equals(HttpMethod.OPTIONS)) {
-            return exchange;
-        }
-        return exchange.mutate()
-                .request(request -> request.method(HttpMethod.valueOf("UNKNOWN")))
-                .build();
+        return exchange.getRequest().getMethod().equals(HttpMethod.OPTIONS)
+                ? exchange.mutate()
+                        .request(request -> request.method(HttpMethod.valueOf("UNKNOWN")))
+                        .build()
+                : exchange;
     }
 
     /** There is one representation of everything, and no 406 in the contract. */

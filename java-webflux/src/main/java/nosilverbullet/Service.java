@@ -2,8 +2,8 @@ package nosilverbullet;
 
 import java.lang.management.ManagementFactory;
 import java.time.Duration;
-import org.springframework.beans.factory.annotation.Value;
 import org.springframework.boot.SpringBootVersion;
+import org.springframework.boot.reactor.netty.autoconfigure.NettyServerProperties;
 import org.springframework.http.MediaType;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.RequestMapping;
@@ -16,27 +16,11 @@ import tools.jackson.databind.node.ObjectNode;
 /** C1 to C4: what the harness asks. */
 @RestController
 @RequestMapping(produces = MediaType.APPLICATION_JSON_VALUE)
-class Service {
+record Service(Settings settings, Stats counts, Database database, NettyServerProperties server) {
     record Status(String status) {}
 
     private static final Status OK = new Status("ok");
     private static final Duration READY_WITHIN = Duration.ofMillis(1500); // C2 allows 2000
-
-    private final Settings settings;
-    private final Stats stats;
-    private final Statements database;
-    private final Duration keepAlive;
-
-    Service(
-            Settings settings,
-            Stats stats,
-            Statements database,
-            @Value("${server.netty.idle-timeout}") Duration keepAlive) {
-        this.settings = settings;
-        this.stats = stats;
-        this.database = database;
-        this.keepAlive = keepAlive;
-    }
 
     @GetMapping("/healthz")
     Mono<Status> healthz() {
@@ -45,16 +29,15 @@ class Service {
 
     @GetMapping("/readyz")
     Mono<Status> readyz() {
-        return database.ping()
-                .timeout(READY_WITHIN, Mono.error(Statements::away))
-                .thenReturn(OK);
+        return database.ping().timeout(READY_WITHIN, Mono.error(Database::away)).thenReturn(OK);
     }
 
     @GetMapping("/runtime")
     Mono<ObjectNode> runtime() {
         var facts = database.facts();
         var handover = settings.upstreamHandover() ? ", answers of the upstream on boundedElastic" : "";
-        return Mono.just(JsonNodeFactory.instance
+        var collector = ManagementFactory.getGarbageCollectorMXBeans().getFirst();
+        var runtime = JsonNodeFactory.instance
                 .objectNode()
                 .put("runtime", "Java")
                 .put("runtime_version", System.getProperty("java.version"))
@@ -67,32 +50,26 @@ class Service {
                 .put("handled_by", Thread.currentThread().getName())
                 .put("workers", settings.workers())
                 .put("pool_size", facts.poolSize())
-                .put("cancels_on_disconnect", true)
-                .set("settings", effective(facts.statements())));
-    }
-
-    private ObjectNode effective(String statements) {
-        var collector =
-                ManagementFactory.getGarbageCollectorMXBeans().getFirst().getName(); // "G1 Young Generation"
-        return JsonNodeFactory.instance
-                .objectNode()
+                .put("cancels_on_disconnect", true);
+        runtime.putObject("settings")
                 .put("backlog", Main.BACKLOG)
-                .put("keep_alive_s", keepAlive.toSeconds())
+                .put("keep_alive_s", server.getIdleTimeout().toSeconds())
                 .putNull("max_connections")
                 .putNull("server_threads")
                 .put("db_acquire_timeout_ms", settings.acquireTimeoutMs())
-                .put("db_statements", statements)
+                .put("db_statements", facts.statements())
                 .put("upstream_timeout_ms", settings.upstreamTimeoutMs())
                 .putNull("upstream_max_connections")
                 .put("upstream_idle_s", Main.UPSTREAM_IDLE.toSeconds())
                 .put("offload", "boundedElastic, " + Schedulers.DEFAULT_BOUNDED_ELASTIC_SIZE + " threads")
                 .put("heap_max_mib", Runtime.getRuntime().maxMemory() >> 20)
-                .put("gc", collector.split(" ")[0]);
+                .put("gc", collector.getName().split(" ")[0]); // "G1 Young Generation"
+        return Mono.just(runtime);
     }
 
     @GetMapping("/stats")
     Mono<Stats.Counters> stats() {
         var facts = database.facts();
-        return Mono.just(stats.read(facts.inUse(), facts.waiting()));
+        return Mono.just(counts.read(facts.inUse(), facts.waiting()));
     }
 }

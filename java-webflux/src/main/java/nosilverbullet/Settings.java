@@ -21,30 +21,31 @@ record Settings(
         String databaseClient,
         boolean upstreamHandover) {
 
-    /** C42: a sentence that names variable and value. */
+    private static final String ADDRESS = "(?:\\[[0-9A-Fa-f:.]+]|[0-9A-Za-z._-]+)";
+    private static final String PORT = ":([1-9][0-9]{0,4})";
+    private static final String ENCODED = "(?:[^:@/?#%]|%[0-9A-Fa-f]{2})+"; // the driver decodes it
+    private static final Pattern DATABASE_URL =
+            Pattern.compile("mysql://" + ENCODED + ":(?:" + ENCODED + ")?@" + ADDRESS + "(?:" + PORT + ")?/" + ENCODED);
+    private static final Pattern UPSTREAM_URL = Pattern.compile("http://" + ADDRESS + PORT);
+
+    /** C42: a sentence that names variable and value, but of DATABASE_URL, where a password may be anywhere. */
     static final class Wrong extends RuntimeException {
         private static final long serialVersionUID = 1;
 
         private Wrong(String variable, String value, String expected) {
-            super("%s=\"%s\" is not %s".formatted(variable, value, expected));
+            super("%s=\"%s\" is not %s".formatted(variable, variable.equals("DATABASE_URL") ? "***" : value, expected));
         }
     }
-
-    private static final String HOST = "(?:\\[[0-9A-Fa-f:.]+]|[0-9A-Za-z._-]+)";
-    private static final String ENCODED = "(?:[^:@/?#%]|%[0-9A-Fa-f]{2})+"; // the driver decodes it
-    private static final Pattern DATABASE_URL =
-            Pattern.compile("mysql://" + ENCODED + ":(?:" + ENCODED + ")?@" + HOST + "(?::([0-9]+))?/" + ENCODED);
-    private static final Pattern UPSTREAM_URL = Pattern.compile("http://" + HOST + ":([0-9]+)");
 
     static Settings from(Map<String, String> environment) {
         int workers = number(environment, "WORKERS", Runtime.getRuntime().availableProcessors(), 1, 1024);
         return new Settings(
                 host(text(environment, "HOST", "127.0.0.1")),
                 number(environment, "PORT", 8080, 1, 65_535),
-                database(text(environment, "DATABASE_URL", "")),
+                url(environment, "DATABASE_URL", "", DATABASE_URL, "mysql://user:password@host:port/database"),
                 number(environment, "DB_POOL_SIZE", 150, workers, 10_000),
                 number(environment, "DB_ACQUIRE_TIMEOUT_MS", 60_000, 1, 3_600_000),
-                upstream(text(environment, "UPSTREAM_URL", "http://127.0.0.1:9000")),
+                url(environment, "UPSTREAM_URL", "http://127.0.0.1:9000", UPSTREAM_URL, "http://host:port"),
                 number(environment, "UPSTREAM_TIMEOUT_MS", 70_000, 1, 3_600_000),
                 workers,
                 number(environment, "SERVER_THREADS", 200, 1, 100_000),
@@ -58,21 +59,14 @@ record Settings(
     }
 
     private static int number(Map<String, String> environment, String variable, int otherwise, int least, int most) {
-        var value = text(environment, variable, Integer.toString(otherwise));
-        long number = Parameters.whole(value, least, most);
-        if (number < 0) {
-            throw new Wrong(variable, value, "a whole number from " + least + " to " + most);
-        }
-        return (int) number;
+        var value = text(environment, variable, "" + otherwise);
+        return (int) Parameters.whole(value, least, most, expected -> new Wrong(variable, value, expected));
     }
 
     /** One of these words, the first where it is not set. */
     private static String word(Map<String, String> environment, String variable, String... words) {
         var value = text(environment, variable, words[0]);
-        if (!List.of(words).contains(value)) {
-            throw new Wrong(variable, value, Parameters.either(words));
-        }
-        return value;
+        return Parameters.oneOf(value, List.of(words), expected -> new Wrong(variable, value, expected));
     }
 
     private static InetAddress host(String value) {
@@ -83,19 +77,12 @@ record Settings(
         }
     }
 
-    private static String database(String value) {
-        var parts = DATABASE_URL.matcher(value);
-        if (!parts.matches() || parts.group(1) != null && Parameters.whole(parts.group(1), 1, 65_535) < 0) {
-            // A password may be anywhere in it.
-            throw new Wrong("DATABASE_URL", "***", "mysql://user:password@host:port/database");
-        }
-        return value;
-    }
-
-    private static String upstream(String value) {
-        var parts = UPSTREAM_URL.matcher(value);
-        if (!parts.matches() || Parameters.whole(parts.group(1), 1, 65_535) < 0) {
-            throw new Wrong("UPSTREAM_URL", value, "http://host:port");
+    private static String url(
+            Map<String, String> environment, String variable, String otherwise, Pattern form, String expected) {
+        var value = text(environment, variable, otherwise);
+        var parts = form.matcher(value);
+        if (!parts.matches() || parts.group(1) != null && Integer.parseInt(parts.group(1)) > 65_535) {
+            throw new Wrong(variable, value, expected);
         }
         return value;
     }

@@ -209,7 +209,7 @@ class ServiceTest {
     void aMistakeOfOursIsAnInternalError() { // C39
         var mistake = new IllegalStateException("a mistake of ours");
         mistake.setStackTrace(new StackTraceElement[0]); // which would be told
-        var answer = new Problems().unexpected(mistake);
+        var answer = new Problems().answer(mistake);
         assertEquals(500, answer.getStatusCode().value());
         assertEquals("internal error", answer.getBody().getDetail());
     }
