@@ -29,8 +29,10 @@ SAID = Said(en="It is.", ko="그렇습니다.")
 def test_a_scenario_is_asked_of_those_that_claims_name_and_of_the_twins_original(claims: Claims, registry: Registry) -> None:
     asked = plans.by_claims(claims, registry, ["B"], "1cpu")
     assert asked == {
+        "cost-fanout": ["go", "kotlin-coroutines", "kotlin-pool-600"],
         "fanout-rate": ["java-vt", "java-pt", "go", "kotlin-coroutines", "kotlin-pool-300"],
         "fanout-max": ["go", "kotlin-coroutines", "kotlin-pool-3", "kotlin-pool-300"],
+        "fanout-memory": ["go", "kotlin-coroutines", "kotlin-pool-600"],
         "b-fanout": ["kotlin-coroutines", "kotlin-pool-3", "kotlin-pool-300"],
     }
 
@@ -65,6 +67,7 @@ def test_a_twin_is_asked_what_its_original_is(claims: Claims, registry: Registry
     asked = plans.by_claims(claims, registry, ["B"], "1cpu")
     made = plans.make(registry, "article", ["go", "go-twin", "kotlin-pool-3"], list(asked), "1cpu", 1, 3, rounds=1, asked=asked)
     assert {(s.scenario.id, s.contender.id) for s in made.slots(1)} == {
+        ("cost-fanout", "go"), ("cost-fanout", "go-twin"), ("fanout-memory", "go"), ("fanout-memory", "go-twin"),
         ("fanout-rate", "go"), ("fanout-rate", "go-twin"),
         ("fanout-max", "go"), ("fanout-max", "go-twin"), ("fanout-max", "kotlin-pool-3"), ("b-fanout", "kotlin-pool-3"),
     }  # fmt: skip

@@ -718,6 +718,39 @@ def test_a_tautology_is_never_supported() -> None:
     assert (arithmetic.conclusion, verdicts.question(arithmetic, "ko")) == ("SUPPORTED", "계산으로 나오는 결과: 그렇습니다.")
 
 
+def test_what_no_benchmark_can_measure_is_told_beside_the_verdict_of_the_rest() -> None:
+    cells = ran("cost", "cpu", {"a": about(100), "b": about(50, 2)})
+    outside = [{"en": "whether people like it", "ko": "사람들이 좋아하는지"}]
+    found = one(cells, ATLEAST, outside=outside)
+    assert said(found) == SUPPORTED
+    assert verdicts.verdict(found, "en") == "supported, as far as it can be measured"
+    assert verdicts.verdict(found.parts[0], "en") == "supported"
+    assert verdicts.outside(found, "en") == "no benchmark can measure: whether people like it"
+    assert verdicts.verdict(one(cells, ATLEAST), "en") == "supported"
+    page = verdicts.page(judged(cells, claim(ATLEAST, outside=outside), claim(ATLEAST, id_="A2")))
+    assert "this run supports 2 and refutes 0" in page
+    assert "are reproduced and 0 are not. Supported only as far as it can be measured: 1." in page
+    assert page.count("no benchmark can measure: whether people like it") == 2  # in the table and below its heading
+
+
+@pytest.mark.parametrize(("part_", "conclusion"), [("ATMOST", "REFUTED"), ("absent", "NOT_MEASURED"), ("open", "UNDECIDED")])
+def test_what_no_benchmark_can_measure_decides_nothing(part_: str, conclusion: str) -> None:
+    cells = ran("cost", "cpu", {"a": about(100), "b": about(50, 2)})
+    rule = {"ATMOST": ATMOST, "absent": {**ATLEAST, "other": "z"}, "open": {**ATLEAST, "ratio": 2.0}}[part_]
+    without, with_outside = (one(cells, rule, outside=outside) for outside in ([], [SAID]))
+    assert (with_outside.conclusion, with_outside.parts) == (without.conclusion, without.parts)
+    assert with_outside.conclusion == conclusion
+    assert "as far as" not in verdicts.verdict(with_outside, "en")
+
+
+def test_a_tautology_is_not_supported_by_what_lies_outside_nor_is_that_a_claim_alone() -> None:
+    cells = ran("cost", "cpu", {"a": about(100), "b": about(50, 2)})
+    found = one(cells, ATLEAST, question={"kind": "tautology", "why": SAID}, outside=[SAID])
+    assert (found.conclusion, verdicts.verdict(found, "en")) == ("TAUTOLOGY", "tautology")
+    with pytest.raises(ValueError, match="parts"):
+        claim(outside=[SAID])
+
+
 def test_what_nothing_measures_leaves_the_claim_open_and_says_what_it_needs() -> None:
     cells = ran("cost", "cpu", {"a": about(100), "b": about(50, 2)})
     open_ = {"rule": "not_measured", "needs": {"en": "a stethoscope", "ko": "청진기"}}

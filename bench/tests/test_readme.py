@@ -212,5 +212,5 @@ def test_figures_stand_under_what_they_are_of_and_what_is_claimed_of_them(tmp_pa
     assert "(주장: ≥ 1,024 KiB/요청): java-pt " in verdicts.ours(found["C4"], "ko")
     assert verdicts.figures(found["A7"].also[0].parts[0], "en")[0].startswith("java-webflux ÷ java-vt ")
     assert verdicts.mixed(found["A2"], "en") == ""
-    assert verdicts.mixed(found["A7"], "en") == "of its 2 parts: 1 supported, 1 not measured"
-    assert verdicts.mixed(found["A7"], "ko") == "세부 항목 2개: 사실로 확인 1, 측정하지 않음 1"
+    assert verdicts.mixed(found["C4"], "en") == "of its 2 parts: 1 refuted, 1 supported"
+    assert verdicts.mixed(found["C4"], "ko") == "세부 항목 2개: 사실과 다름 1, 사실로 확인 1"

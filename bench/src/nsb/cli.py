@@ -64,7 +64,7 @@ def nsb(
     """What all verbs have in common."""
 
 
-Tier = Annotated[str, typer.Option(help="smoke, standard, publish, article (bench/scenarios.toml)")]
+Tier = Annotated[str, typer.Option(help="smoke, standard, publish, article, short (bench/scenarios.toml)")]
 Contenders = Annotated[str, typer.Option(help="default, all, or ids with commas between")]
 Scenarios = Annotated[str, typer.Option(help="default, all, or ids with commas between")]
 Twin = Annotated[str | None, typer.Option(help="whom to start twice (A/A), with commas between; or none")]

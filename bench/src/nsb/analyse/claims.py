@@ -320,6 +320,7 @@ def _claim(evidence: _Evidence, claim: Claim, answers: Mapping[_Ask, judge.Verdi
         said=claim.said,
         question=claim.question,
         condition=claim.condition,
+        outside=claim.outside,
         number=articles.number(claim, evidence.final),
         conclusion=conclusion,
         reason=reason,

@@ -291,6 +291,8 @@ class Claim(Frozen):
     parts: Annotated[list[Rule], Field(min_length=1)]
     condition: Said | None = None
     """For what the conclusion is decided: all else stays open."""
+    outside: list[Said] = []
+    """What the claim says as well and no benchmark can measure. It decides nothing, and is told beside the conclusion."""
     question: Question | None = None
     """None: only a measurement can tell."""
     number: Number | None = None
@@ -446,6 +448,7 @@ class JudgedClaim(Frozen):
     said: Said
     question: Question | None = None
     condition: Said | None = None
+    outside: list[Said] = []
     number: JudgedNumber | None = None
     """None: the article gives none."""
     conclusion: Conclusion

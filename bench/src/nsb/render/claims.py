@@ -42,8 +42,14 @@ _COLOURS: dict[Conclusion, str] = {
 
 def verdict(found: JudgedClaim | Judged, language: Language) -> str:
     """The conclusion of a claim, or the verdict of a part: `undecided: too few rounds`."""
-    word = text(f"verdict.{found.conclusion if isinstance(found, JudgedClaim) else found.verdict}", language)
+    key = found.conclusion if isinstance(found, JudgedClaim) else found.verdict
+    word = text(f"verdict.{key}{'_IN_PART' if _in_part(found) else ''}", language)
     return f"{word}: {text(f'reason.{found.reason}', language)}" if found.reason else word
+
+
+def _in_part(found: JudgedClaim | Judged) -> bool:
+    """Whether it is supported, and says more than could be measured."""
+    return isinstance(found, JudgedClaim) and found.conclusion == "SUPPORTED" and bool(found.outside)
 
 
 def came(found: JudgedNumber | None, language: Language) -> str:
@@ -83,6 +89,12 @@ def question(found: JudgedClaim, language: Language) -> str:
 
 def condition(found: JudgedClaim, language: Language) -> str:
     return "" if found.condition is None else text("claim.condition", language, condition=own(found.condition, language))
+
+
+def outside(found: JudgedClaim, language: Language) -> str:
+    """What of the claim no benchmark can measure; empty where there is nothing such."""
+    said = "; ".join(own(each, language) for each in found.outside)
+    return text("claim.outside", language, what=said) if said else ""
 
 
 def deciding(found: JudgedClaim) -> list[Judged]:
@@ -201,10 +213,12 @@ def _counts(key: str, claims: Sequence[JudgedClaim], language: Language) -> str:
     concluded = {word: sum(claim.conclusion == word for claim in claims) for word in _COLOURS}
     numbers = [claim.number.came for claim in claims if claim.number is not None]
     lacking = text("result.not_measured", language, n=concluded["NOT_MEASURED"]) if concluded["NOT_MEASURED"] else ""
-    return text(
+    sentences = text(
         key, language, all=len(claims), lacking=lacking, numbers=len(numbers), again=numbers.count("AGAIN"),
         not_again=numbers.count("NOT_AGAIN"), **concluded,
     )  # fmt: skip
+    in_part = sum(_in_part(claim) for claim in claims)
+    return sentences + (text("result.outside", language, n=in_part) if in_part else "")
 
 
 # --- several runs ---------------------------------------------------------------------------------------------------------------
@@ -276,7 +290,7 @@ def _line(claim: JudgedClaim, language: Language, below_conclusion: Sequence[str
         f"**{claim.id}**",
         _below(own(claim.said, language), [question(claim, language), *because]),
         _below(came(claim.number, language), [*numbers, *below_number]),
-        _below(verdict(claim, language), [condition(claim, language), *below_conclusion]),
+        _below(verdict(claim, language), [condition(claim, language), outside(claim, language), *below_conclusion]),
         ours(claim, language) or "–",
     )
     return "| " + " | ".join(each.replace("|", BAR) for each in cells) + " |"
@@ -294,7 +308,7 @@ def page(found: Judgement) -> str:
 
 def _section(claim: JudgedClaim) -> str:
     lines = [f"## {claim.id} · {verdict(claim, 'en')}\n", f"{claim.said.en}\n"]
-    lines += [f"- {line}" for line in (question(claim, "en"), condition(claim, "en")) if line]
+    lines += [f"- {line}" for line in (question(claim, "en"), condition(claim, "en"), outside(claim, "en")) if line]
     lines.append(f"- {number_line(claim, 'en')}")
     lines += [line for part in claim.parts for line in _part(part)]
     if claim.rounds_needed is not None:

@@ -119,6 +119,7 @@ def _environment() -> Environment:
         t=text, counts=html_words.in_both(verdicts.counts),
         both=html_words.both, label=html_words.label, word=messages.word, criterion=messages.criterion,
         question=html_words.in_both(verdicts.question), condition=html_words.in_both(verdicts.condition),
+        outside=html_words.in_both(verdicts.outside),
         number_of=html_words.in_both(verdicts.number_line),
         asked=html_words.in_both(messages.asked_of), bound_of=html_words.in_both(messages.bound_of),
         scope=html_words.in_both(messages.scope), short_scope=html_words.in_both(messages.short_scope),

@@ -40,6 +40,7 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "verdict.UNDECIDED": ("undecided", "판정 보류"),
     "verdict.NOT_MEASURED": ("not measured", "측정하지 않음"),
     "verdict.TAUTOLOGY": ("tautology", "동어 반복"),
+    "verdict.SUPPORTED_IN_PART": ("supported, as far as it can be measured", "잴 수 있는 데까지는 사실로 확인"),
     "verdict_means.SUPPORTED": (
         "The interval lies wholly on the claimed side, and the twin of this run shows no difference of its own.",
         "신뢰 구간 전체가 주장을 만족하는 범위에 있고, 이 측정의 쌍둥이(같은 프로그램을 두 번 띄운 것) 사이에는 차이가 없습니다.",
@@ -376,6 +377,7 @@ MESSAGES: dict[str, tuple[str, str]] = {
     ),
     "claim.number": ("The article's number", "글의 수치"),
     "claim.condition": ("where: {condition}", "조건: {condition}"),
+    "claim.outside": ("no benchmark can measure: {what}", "벤치마크로 잴 수 없는 부분: {what}"),
     "claim.beaten": ("{name} is beaten only in {criteria}", "{name}: {criteria}에서만 뒤짐"),
     "claim.unbeaten": ("{name} is beaten in nothing", "{name}: 뒤지는 항목 없음"),
     "claim.set_aside": ("does not count: {run}. {why}", "판정에서 제외: {run}. {why}"),
@@ -417,6 +419,7 @@ MESSAGES: dict[str, tuple[str, str]] = {
         "판정 보류 {UNDECIDED}{lacking}. 글의 수치 {numbers}개: 재현됨 {again}, 재현되지 않음 {not_again}.",
     ),
     "result.not_measured": (", not measured: {n}", ", 측정하지 않음 {n}"),
+    "result.outside": (" Supported only as far as it can be measured: {n}.", " 잴 수 있는 데까지만 확인된 주장 {n}개."),
     "result.other_machines": (
         "Verdicts from runs on another processor, {machine}: {names}.",
         "다른 프로세서({machine})에서 한 측정: {names}.",
