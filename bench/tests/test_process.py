@@ -128,7 +128,8 @@ def test_each_thread_is_told_with_its_context_switches() -> None:
     assert new not in before
     assert during[new] >= waits
     assert all(during[one] >= count for one, count in before.items() if one in during)
-    assert new not in switches([os.getpid()]), "one that has ended is not told"
+    told = (switches([os.getpid()]) for _ in range(1000) if not time.sleep(0.001))  # the kernel lists it for a moment after join
+    assert any(new not in each for each in told), "one that has ended is not told"
 
 
 def test_the_dead_cost_nothing() -> None:

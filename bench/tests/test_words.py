@@ -185,7 +185,7 @@ def test_a_front_page_begins_with_what_this_is_then_a_picture_findings_and_the_t
     text = (ROOT / name).read_text(encoding="utf-8")
     places = [
         text.find(mark)
-        for mark in ("\n**", "<picture>", "\n1. **", "<br><sub>", "](docs/verdicts", "./justw bench-all --tier smoke", "./justw test")
+        for mark in ("\n**", "<picture>", "\n1. **", "<br><sub>", "](docs/verdicts", "\n./justw bench-all --tier smoke", "\n./justw test")
     ]
     assert -1 not in places
     assert places == sorted(places)

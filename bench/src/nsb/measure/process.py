@@ -424,13 +424,11 @@ def footprint(pids: Sequence[int]) -> Footprint:
     """PSS, not RSS: pages that workers share count once. A process that has ended counts nothing."""
     kib = threads = fallen = 0
     for pid in pids:
-        with contextlib.suppress(OSError):
-            rollup = Path(f"/proc/{pid}/smaps_rollup").read_text()
-            kib += int(rollup.split("\nPss:", 1)[1].split()[0])
-            status = Path(f"/proc/{pid}/status").read_text()
-            threads += int(status.split("\nThreads:", 1)[1].split()[0])
-            high, now = (int(status.split(f"\n{name}:", 1)[1].split()[0]) for name in ("VmHWM", "VmRSS"))
-            fallen += max(0, high - now)
+        with contextlib.suppress(OSError, IndexError):  # a process that ended between the two has a status without memory
+            rollup, status = (Path(f"/proc/{pid}/{name}").read_text() for name in ("smaps_rollup", "status"))
+            pss = int(rollup.split("\nPss:", 1)[1].split()[0])
+            own, high, now = (int(status.split(f"\n{name}:", 1)[1].split()[0]) for name in ("Threads", "VmHWM", "VmRSS"))
+            kib, threads, fallen = kib + pss, threads + own, fallen + max(0, high - now)
     return Footprint(kib / 1024, threads, fallen / 1024)
 
 

@@ -218,7 +218,7 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "unit.s": ("s", "초"),
     "unit.threads": ("threads", "스레드"),
     "unit.switches/request": ("switches/request", "스위치/요청"),
-    "unit.goodput %": ("% of its capacity, at 150 %", "처리 능력 대비 %(150%)"),
+    "unit.goodput %": ("% of its capacity", "처리 능력 대비 %"),
     "unit.served %": ("% of the others served during the fault", "장애 중 제때 응답받은 다른 사용자 %"),
     "unit.ratio": ("×", "배"),
     "unit.×": ("×", "배"),
@@ -1162,7 +1162,10 @@ MESSAGES: dict[str, tuple[str, str]] = {
         "{best}: better than everybody else in the row. All other values that were compared were shown to be worse than the best.",
         "{best}: 그 행의 단독 1위. 비교한 나머지는 1위보다 나쁘다고 판정됐습니다.",
     ),
-    "digest.legend.tied": ("≈: not distinguishable from the best.", "≈: 가장 좋은 값과 구분되지 않음."),
+    "digest.legend.tied": (
+        "≈: not distinguishable from the best, with all comparisons of the run corrected for (Holm).",
+        "≈: 가장 좋은 값과 구분되지 않음(다중 비교 보정)."
+    ),
     "digest.legend.best": ("Bold", "굵은 글씨"),
     "digest.legend.dot": ("●", "●"),
     "digest.legend.unknown": (
@@ -1180,7 +1183,7 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "digest.legend.fails": ("✗ fails. {reasons}.", "✗ 버티지 못함. {reasons}."),
     "digest.legend.near": (
         "≈ in these rows: its interval and that of the best lie within 10 % of each other.",
-        "이 행들의 ≈: 가장 좋은 값과 신뢰 구간까지 10% 이내.",
+        "이 행들에서 ≈: 신뢰 구간까지 가장 좋은 값의 10% 이내.",
     ),
     "digest.near": ("{title}: all within 10 %, {range}.", "{title}: 모두 10% 이내({range})."),
     "digest.alike": ("{title}: nobody differs, {range}.", "{title}: 차이가 없습니다({range})."),
