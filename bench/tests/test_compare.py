@@ -278,9 +278,12 @@ def test_too_few_rounds_tell_no_noise() -> None:
     assert noise_of(facts(), []) == {}
 
 
+PLANNED = ["cost", "wait", "max"]
+
+
 def test_the_newest_run_of_this_host_and_profile_is_asked(tmp_path: Path) -> None:
     said: list[str] = []
-    assert earlier.noise(tmp_path, "box", "1cpu", said.append) == ({}, None)
+    assert earlier.noise(tmp_path, "box", "1cpu", PLANNED, said.append) == {}
     for name, run, rounds in [
         ("out/older", {**facts(), "started_at": "2026-11-01"}, 6),
         ("results/newer", {**facts(), "started_at": "2026-11-02"}, 6),
@@ -292,25 +295,45 @@ def test_the_newest_run_of_this_host_and_profile_is_asked(tmp_path: Path) -> Non
     broken = tmp_path / "bench" / "out" / "broken" / "run.json"
     broken.parent.mkdir()
     broken.write_text("{}")
-    found, source = earlier.noise(tmp_path / "bench", "box", "1cpu", said.append)
-    assert source == "bench/results/newer"
-    assert found == noise_of(facts(), cells(1))
+    found = earlier.noise(tmp_path / "bench", "box", "1cpu", PLANNED, said.append)
+    assert found == {scenario: (noise, "bench/results/newer") for scenario, noise in noise_of(facts(), cells(1)).items()}
     assert len(said) == 1
     assert "broken" in said[0]
 
 
+def test_a_run_that_has_all_planned_rows_goes_before_newer_ones_that_have_some(tmp_path: Path) -> None:
+    for name, scenarios, day in [("whole", PLANNED, 1), ("costs", ["cost"], 2), ("others", ["elsewhere"], 3)]:
+        plan = facts(scenarios=scenarios, headlines=dict.fromkeys(scenarios, "cpu"), models=dict.fromkeys(scenarios, "open"))
+        journal = [cell for cell in cells(day) if cell.scenario in scenarios]
+        written(tmp_path / "bench" / "results" / name, {**plan, "started_at": f"2026-11-0{day}"}, journal)
+
+    def runs(*planned: str) -> dict[str, str]:
+        found = earlier.noise(tmp_path / "bench", "box", "1cpu", planned, print)
+        return {scenario: run.rpartition("/")[2] for scenario, (_, run) in found.items()}
+
+    assert runs("cost", "wait") == {"cost": "whole", "wait": "whole"}
+    assert runs("cost") == {"cost": "costs"}
+    assert runs("cost", "wait", "new") == {"cost": "costs", "wait": "whole"}  # no run has them all: row by row
+    assert runs("new") == {}
+
+
 def test_a_plan_announces_from_earlier_noise_or_says_that_it_assumes() -> None:
-    known = {"cost": Noise(unit="ratio", s=0.08, df=5, source="twin"), "wait": Noise(unit="ms", s=0.4, df=12, source="rounds")}
-    lines = power.lines(["cost", "wait", "max"], 6, 12, known, "bench/results/x")
+    cost, wait = Noise(unit="ratio", s=0.08, df=5, source="twin"), Noise(unit="ms", s=0.4, df=12, source="rounds")
+    known = {"cost": (cost, "bench/results/x"), "wait": (wait, "bench/results/x")}
+    lines = power.lines(["cost", "wait", "max"], 6, 12, known)
     assert "bench/results/x" in lines[0]
     assert "12 primary comparisons" in lines[0]
     assert "finds  21.3% in 74% of runs; equal shown in 62%; from twin, 5 df" in lines[1]
     assert "ms in 74% of runs" in lines[2]
     assert "unknown" in lines[3]
-    assumed = power.lines(["cost"], 6, 12, {}, None)
+    several = power.lines(["cost", "wait"], 6, 12, {**known, "wait": (wait, "bench/results/y")})
+    assert "bench/results" not in several[0]
+    assert several[1].endswith("; from twin of bench/results/x, 5 df")
+    assert several[2].endswith("; from rounds of bench/results/y, 12 df")
+    assumed = power.lines(["cost"], 6, 12, {})
     assert "assumed" in assumed[0]
     assert [line.split()[1] for line in assumed[1:]] == ["0.030", "0.080", "0.130"]
-    assert power.lines(["cost"], 4, 12, known, "x") == ["Fewer than 5 rounds: no verdict."]
+    assert power.lines(["cost"], 4, 12, known) == ["Fewer than 5 rounds: no verdict."]
 
 
 def test_recorded_runs_of_the_first_version_are_still_read() -> None:

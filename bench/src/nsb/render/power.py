@@ -13,8 +13,8 @@ ASSUMED = (0.03, 0.08, 0.13)
 """s of a quiet, an ordinary and a busy machine, if there is no earlier run."""
 
 
-def lines(scenarios: Sequence[str], rounds: int, comparisons: int, noise: Mapping[str, Noise], source: str | None) -> list[str]:
-    """`noise` is that of the run named `source`; without one, s is assumed."""
+def lines(scenarios: Sequence[str], rounds: int, comparisons: int, noise: Mapping[str, tuple[Noise, str]]) -> list[str]:
+    """`noise`: that of each scenario, and the run it is from; without any s is assumed."""
     if rounds < LEAST_ROUNDS:
         return [f"Fewer than {LEAST_ROUNDS} rounds: no verdict."]
     head = (
@@ -23,17 +23,22 @@ def lines(scenarios: Sequence[str], rounds: int, comparisons: int, noise: Mappin
         f"two equal ones equal (within {MARGINS['ratio']:.0%}, or {MARGINS['ms']:.0f} ms). "
         "s: standard deviation of a paired ln ratio, or of ms; "
     )
-    if source is None:
-        head += "assumed, since no earlier run of this machine and profile has enough rounds."
+    if not noise:
+        head += "assumed, since no earlier run of this machine and profile tells of these scenarios in rounds enough."
         return [head, *(f"  {'':18} {_line(Noise(unit='ratio', s=s, df=0, source='rounds'), rounds, comparisons)}" for s in ASSUMED)]
-    head += f"from {source}: its twin, or the spread between its rounds × √2, an upper estimate; df: degrees of freedom."
-    return [head, *(f"  {s:18} {_known(noise.get(s), rounds, comparisons)}" for s in scenarios)]
+    runs = sorted({run for _, run in noise.values()})
+    several = len(runs) > 1
+    source = "for each row from the newest run that has it" if several else f"from {runs[0]}"
+    head += f"{source}: its twin, or the spread between its rounds × √2, an upper estimate; df: degrees of freedom."
+    return [head, *(f"  {s:18} {_known(noise.get(s), rounds, comparisons, several)}" for s in scenarios)]
 
 
-def _known(noise: Noise | None, rounds: int, comparisons: int) -> str:
-    if noise is None:
-        return "s unknown: too few valid rounds there"
-    return f"{_line(noise, rounds, comparisons)}; from {noise.source}, {noise.df} df"
+def _known(found: tuple[Noise, str] | None, rounds: int, comparisons: int, several: bool) -> str:
+    """`several`: whether rows are from several runs, so that each names its own."""
+    if found is None:
+        return "s unknown: no earlier run of this machine and profile has it in rounds enough"
+    noise, run = found
+    return f"{_line(noise, rounds, comparisons)}; from {noise.source}{f' of {run}' if several else ''}, {noise.df} df"
 
 
 def _line(noise: Noise, rounds: int, comparisons: int) -> str:

@@ -202,9 +202,10 @@ def show(asked: Asked, runner: str) -> None:
         why = str(error)
     if why:
         console.print(why, markup=False, soft_wrap=True)
-    noise, source = earlier.noise(BENCH, host.facts(ROOT)["name"], plan.profile, say)
+    planned = [scenario.id for scenario in plan.scenarios]
+    noise = earlier.noise(BENCH, host.facts(ROOT)["name"], plan.profile, planned, say)
     comparisons = max(1, len(plan.contenders) - len(plan.controls) - 1) * len(plan.scenarios)
-    for line in power.lines([s.id for s in plan.scenarios], plan.rounds, comparisons, noise, source):
+    for line in power.lines(planned, plan.rounds, comparisons, noise):
         console.print(line, markup=False)
 
 
