@@ -7,6 +7,7 @@ import pytest
 from nsb.records.judged import Cell
 from nsb.registry import plan
 from nsb.registry.load import Registry
+from nsb.registry.timing import RECOVERY_LIMIT_S
 from nsb.verbs import planning
 
 NAMES = ["a", "b", "c", "d", "e"]
@@ -99,6 +100,18 @@ def test_a_ladder_and_held_connections_are_announced_with_the_starts_that_they_n
     assert starts("hello-rate", "idle-connections") == [2, 2]
     assert starts("hello-rate", "idle-connections", "in-flight-memory") == [3, 3]
     assert starts("hello-rate", "a-hello", "idle-connections") == [2, 3]  # a heap of its own: only a JVM cares
+
+
+def test_a_breakdown_is_announced_with_the_starts_and_the_waits_that_it_costs(registry: Registry) -> None:
+    """20261125-overload: java-vt broke down in each of its 15 cells and was started 15 times, 3 of them with the others."""
+    names = ["overload-read", "overload-wait", "overload-mixed"]
+    made = plan.make(registry, "standard", ["go", "java-vt"], names, "1cpu", 1, 3, rounds=5)
+    go, jvm = made.contenders
+    assert made.breakdown_s(jvm) == 12 * made.start_s(jvm) + 15 * 4 * RECOVERY_LIMIT_S  # four levels from 100 % on
+    assert made.breakdown_s(go) == 12 * made.start_s(go) + 15 * 4 * RECOVERY_LIMIT_S
+    assert planning.breakdowns(made) == f", up to {made.breakdown_s(jvm) / 60:.0f} more for each contender that breaks down"
+    others = plan.make(registry, "standard", ["go", "java-vt"], ["hello-max", "failure-clients"], "1cpu", 1, 3, rounds=5)
+    assert planning.breakdowns(others) == ""
 
 
 def test_the_warm_up_of_a_jvm_is_announced_by_its_cost_rows_up_to_the_cap(registry: Registry) -> None:

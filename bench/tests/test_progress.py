@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import re
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -44,36 +45,50 @@ def measured(slot: plans.Slot) -> Cell:
     )
 
 
-def run(registry: Registry, pace: float) -> list[tuple[int, float]]:
-    """A whole run whose every part takes `pace` times as long as announced: after each cell what is told, and what was announced."""
-    plan = two(registry)
+def run(
+    plan: plans.Plan, pace: float, restart_s: Callable[[plans.Slot], float] = lambda _: 0.0
+) -> list[tuple[plans.Slot, int, float, float]]:
+    """A whole run whose every part takes `pace` times as long as announced, and a cell its `restart_s` more: for each cell what is told of
+    the time left, what was announced of it, and what it is."""
     clock, said = Clock(), io.StringIO()
     screen, rest, found = screen_of(plan, clock, said), plan.measuring_s, []
+    slots = [slot for round_ in range(1, plan.rounds + 1) for slot in plan.slots(round_)]
+    true_s = pace * rest + sum(map(restart_s, slots))
     with screen:
         for round_, group in plan.all_groups:
             rest -= plan.group_start_s(group)
+            true_s -= pace * plan.group_start_s(group)
             clock.now += pace * plan.group_start_s(group)
             screen.started(group)
             for slot in plan.slots(round_):
                 seconds = plan.cell_s(slot.contender, slot.scenario)
                 rest -= seconds
-                clock.now += pace * seconds
+                true_s -= pace * seconds + restart_s(slot)
+                clock.now += pace * seconds + restart_s(slot)
                 screen.cell(slot, measured(slot))
-                found.append((left_s(said), rest))
+                found.append((slot, left_s(said), rest, true_s))
     return found
 
 
 def test_the_time_left_goes_down_to_nothing_as_announced(registry: Registry) -> None:
-    found = run(registry, 1.0)
-    assert all(abs(told - rest) <= 1 for told, rest in found)
-    assert found[-1][0] == 0
+    found = run(two(registry), 1.0)
+    assert all(abs(told - rest) <= 1 for _, told, rest, _ in found)
+    assert found[-1][1] == 0
 
 
 def test_a_slower_machine_corrects_what_is_left(registry: Registry) -> None:
-    plan, found = two(registry), run(registry, 1.5)
-    later = [(told, rest) for told, rest in found if plan.measuring_s - rest >= PACE_FROM_S]
+    plan = two(registry)
+    later = [(told, rest) for _, told, rest, _ in run(plan, 1.5) if plan.measuring_s - rest >= PACE_FROM_S]
     assert len(later) > 5
     assert all(abs(told - 1.5 * rest) <= 1 for told, rest in later)
+
+
+def test_a_contender_that_is_started_again_for_each_of_its_cells_corrects_its_own_alone(registry: Registry) -> None:
+    plan = two(registry)
+    found = run(plan, 1.0, lambda slot: 70.0 if slot.contender.id == "java-vt" else 0.0)
+    later = [(told, true_s) for slot, told, _, true_s in found if slot.round > 1]
+    assert len(later) == plan.cells - plan.cells / plan.rounds
+    assert all(abs(told - true_s) <= 1 for told, true_s in later)
 
 
 def test_the_first_start_alone_corrects_nothing(registry: Registry) -> None:

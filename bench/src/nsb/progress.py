@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Callable, Sequence
+from statistics import fmean
 from types import TracebackType
 
 from rich.console import Console, Group
@@ -13,11 +15,14 @@ from rich.text import Text
 
 from nsb.analyse.table import UNITS, Table
 from nsb.records.judged import Cell
-from nsb.registry.plan import Plan, Slot, left_s, missing
+from nsb.registry.plan import Plan, Slot, left
 from nsb.render import terminal, words
 
 PACE_FROM_S = 60.0
-"""Of the announced time so much has to be over before what it took corrects the rest: one slow start is not yet a pace."""
+"""Of the announced time so much has to be over before what it took corrects what was not seen yet: one slow start is not yet a pace."""
+
+Part = tuple[str, str] | frozenset[str]
+"""Cells of one scenario and contender, or starts of the same contenders: what was seen of one tells of the next."""
 
 
 class Screen:
@@ -36,17 +41,18 @@ class Screen:
         self._table_of = table_of
         self._clock = clock
         self._widths = [max(len(each.id) for each in cast) for cast in (plan.scenarios, plan.contenders)]
-        self._there = plan.cells - len(missing(plan, done))
-        self._announced_s = left_s(plan, done)
-        self._left_s = self._announced_s
-        self._pace = 1.0
-        self._began = clock()
+        todo, groups = left(plan, done)
+        self._there = plan.cells - len(todo)
+        parts: list[tuple[Part, float]] = [(_part(slot), plan.cell_s(slot.contender, slot.scenario)) for slot in todo]
+        parts += [(frozenset(group), plan.group_start_s(group)) for group in groups]
+        self._announced_s = dict(parts)
+        self._ahead = Counter(part for part, _ in parts)
+        self._took_s: dict[Part, list[float]] = {}
+        self._since = clock()
+        """When the last part ended."""
         self._now = ""
         self._live = Live(console=console, refresh_per_second=1, transient=True) if console.is_terminal else None
         self._cells = list(done) if self._live else []  # for the table that fills
-
-    def _seconds(self, slot: Slot) -> float:
-        return self._plan.cell_s(slot.contender, slot.scenario)
 
     def __enter__(self) -> Screen:
         if self._live:
@@ -70,7 +76,7 @@ class Screen:
             self._now = f"round {slot.round}: {slot.scenario.id} · {slot.contender.id}"
         else:
             self._there += 1
-            self._over(self._seconds(slot))
+            self._over(_part(slot))
             if self._live:
                 self._cells.append(cell)
             else:
@@ -79,14 +85,22 @@ class Screen:
             self._refresh()
 
     def started(self, contenders: Sequence[str]) -> None:
-        self._over(self._plan.group_start_s(contenders))
+        self._over(frozenset(contenders))
 
-    def _over(self, announced_s: float) -> None:
-        """What was announced to take so long has ended: from then on the rest is told at the pace that was seen so far."""
-        self._left_s -= announced_s
-        over_s = self._announced_s - self._left_s
-        if over_s >= PACE_FROM_S:
-            self._pace = (self._clock() - self._began) / over_s
+    def _over(self, part: Part) -> None:
+        """A part has ended: with its restarts, second attempts and whatever else has been waited for since the one before."""
+        now = self._clock()
+        self._took_s.setdefault(part, []).append(now - self._since)
+        self._since = now
+        self._ahead[part] -= 1
+
+    @property
+    def _left_s(self) -> float:
+        """Each part at the mean of what it took so far; one that was not seen yet as announced, at the pace of those that were."""
+        over_s = sum(self._announced_s.get(part, 0.0) * len(took) for part, took in self._took_s.items())
+        pace = sum(map(sum, self._took_s.values())) / over_s if over_s >= PACE_FROM_S else 1.0
+        each_s = {part: fmean(took) if (took := self._took_s.get(part)) else pace * self._announced_s[part] for part in self._ahead}
+        return sum(max(0, number) * each_s[part] for part, number in self._ahead.items())
 
     def _line(self, slot: Slot, cell: Cell) -> None:
         value = cell.headline(slot.scenario.headline)
@@ -102,7 +116,7 @@ class Screen:
         self._console.print(text + (f"\n      {why}" if why else "") + again, markup=False, highlight=False, soft_wrap=True)
 
     def _time_left(self) -> str:
-        return f"{words.clock(self._left_s * self._pace)} left"
+        return f"{words.clock(self._left_s)} left"
 
     def _refresh(self) -> None:
         assert self._live is not None
@@ -113,3 +127,7 @@ class Screen:
             no_wrap=True,
         )
         self._live.update(Group(terminal.grid(self._table_of(self._cells), self._console.width), bar, line))
+
+
+def _part(slot: Slot) -> Part:
+    return slot.scenario.id, slot.contender.id

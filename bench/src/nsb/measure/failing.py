@@ -14,14 +14,14 @@ from nsb.measure.effects import upstream_counts
 from nsb.measure.generator import Open
 from nsb.measure.meter import Meter, sleep_until
 from nsb.measure.native import Stage
-from nsb.measure.overload import BEGIN_S, LIMIT_S, QUICK, QUICK_MORE_MS
+from nsb.measure.overload import BEGIN_S, QUICK, QUICK_MORE_MS
 from nsb.measure.process import ALL_CORES, Process
 from nsb.measure.running import Running
 from nsb.records.failing import Failing, Side
 from nsb.records.overload import Tally
 from nsb.registry import shapes
 from nsb.registry.terms import Fault
-from nsb.registry.timing import FAULT_LEAD_S, OVERLOAD_IDLE_S
+from nsb.registry.timing import FAULT_LEAD_S, OVERLOAD_IDLE_S, RECOVERY_LIMIT_S
 
 IDLE_LEAD_S = 0.2
 """For so long the users before the fault are not counted (s)."""
@@ -48,17 +48,17 @@ def measure(ground: Ground, scenario: shapes.Failing, running: Running) -> Faili
         started: list[Process] = []
         try:
             for number, (row, quick) in enumerate(zip(rows, quick_ms, strict=True)):
-                limit_ms = 0 if quick is None else round(LIMIT_S * 1000)
+                limit_ms = 0 if quick is None else round(RECOVERY_LIMIT_S * 1000)
                 users = Open(
                     begins_s, scenario.rate, round(lead_s * 1000), round(window_s * 1000), 0, scenario.give_up_ms, quick or 0.0, limit_ms
                 )
                 asking = [generator.target(row)]
-                length_s = BEGIN_S + lead_s + window_s + give_up_s + LIMIT_S
+                length_s = BEGIN_S + lead_s + window_s + give_up_s + RECOVERY_LIMIT_S
                 started.append(ground.drive(running, asking, scenario.connections, f"{name}-{number}", length_s, users=users))
         except BaseException:
             _end(started)
             raise
-        return started, begins_s + lead_s, BEGIN_S + lead_s + window_s + give_up_s + LIMIT_S + generator.END_S
+        return started, begins_s + lead_s, BEGIN_S + lead_s + window_s + give_up_s + RECOVERY_LIMIT_S + generator.END_S
 
     def tallies(started: list[Process], deadline_s: float) -> list[Tally]:
         return [generator.tally(each, deadline_s) for each in started]
@@ -99,7 +99,7 @@ def measure(ground: Ground, scenario: shapes.Failing, running: Running) -> Faili
         give_up_ms=scenario.give_up_ms,
         hold_ms=rows[0].hold_ms,
         fault_s=scenario.fault_s,
-        limit_s=LIMIT_S,
+        limit_s=RECOVERY_LIMIT_S,
         needing=sides[0],
         others=sides[1],
         first=first,

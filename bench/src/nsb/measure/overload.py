@@ -18,14 +18,12 @@ from nsb.measure.running import Running
 from nsb.records.edge import Edge
 from nsb.records.overload import Level, Overload
 from nsb.registry import shapes
-from nsb.registry.timing import OVERLOAD_IDLE_S, OVERLOAD_SETTLE_S, Timing
+from nsb.registry.timing import OVERLOAD_IDLE_S, OVERLOAD_SETTLE_S, RECOVERY_FROM_PERCENT, RECOVERY_LIMIT_S, Timing
 
 BEGIN_S = 0.2
 """From an order until its first user comes: the generator starts meanwhile (s)."""
 IDLE_RATE, IDLE_LEAD_S = 20.0, 0.2
 """Users of the idle service per second, one after another; and for how long they are not counted (s)."""
-LIMIT_S = 10.0
-"""How long after a load single users are sent until they have quick answers (s)."""
 QUICK, QUICK_MORE_MS = 2.0, 5.0
 """Quick is within this many times the idle service's median, or within so much more (ms), whichever is longer."""
 
@@ -72,7 +70,7 @@ class _Course:
             idle=None,
             levels=[],
             quick_ms=None,
-            limit_s=LIMIT_S,
+            limit_s=RECOVERY_LIMIT_S,
             cores=self._cores(),
             shared=self._shared(),
             counted=None,
@@ -135,7 +133,8 @@ class _Course:
         levels: list[Level] = []
         for percent in self.scenario.levels:
             if wrong is None and self.running.process.exit_code is None:
-                level = self._level(percent, found.capacity_rps * percent / 100, phases, quick_ms if percent >= 100 else None)
+                recovers = quick_ms if percent >= RECOVERY_FROM_PERCENT else None
+                level = self._level(percent, found.capacity_rps * percent / 100, phases, recovers)
                 levels.append(level)
                 wrong = level.users.wrong
         return found.model_copy(update={"idle": idle, "levels": levels, "quick_ms": quick_ms, "wrong": wrong})
@@ -143,7 +142,7 @@ class _Course:
     def _level(self, percent: int, rate: float, phases: tuple[float, float, float], quick_ms: float | None) -> Level:
         """Users who come at a rate; with `quick_ms` single users after them."""
         lead_s, window_s, tail_s = phases
-        limit_s = LIMIT_S if quick_ms is not None else 0.0
+        limit_s = RECOVERY_LIMIT_S if quick_ms is not None else 0.0
         length_s = BEGIN_S + lead_s + window_s + tail_s + self.scenario.give_up_ms / 1000 + limit_s
         begins_s = time.time() + BEGIN_S
         lead_ms, window_ms, tail_ms, limit_ms = (round(each * 1000) for each in (lead_s, window_s, tail_s, limit_s))

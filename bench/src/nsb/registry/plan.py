@@ -6,6 +6,7 @@ import math
 import random
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from typing import Literal
 
 from nsb.records.judged import Cell
@@ -118,6 +119,10 @@ class Plan:
         """Whether contenders are started for this round."""
         return (round_ - 1) % self.rounds_per_start == 0
 
+    def start_of(self, round_: int) -> int:
+        """Which start of the contenders serves this round, from 0."""
+        return (round_ - 1) // self.rounds_per_start
+
     def rounds_of(self, scenario: Scenario) -> int:
         """How many rounds measure it."""
         return sum(scenario.each_round or self.is_fresh(round_) for round_ in range(1, self.rounds + 1))
@@ -227,9 +232,23 @@ class Plan:
         """Fresh processes and an equal warm-up for these contenders in a round, and for each time that one must be started again (s)."""
         return sum(self.start_s(each) * self.starts(each) for each in self.contenders if each.id in names)
 
+    def breakdown_s(self, contender: Contender) -> float:
+        """What it takes beyond that where it breaks down in each overload: it is started again, and waited for in vain (s)."""
+        slots = [
+            slot
+            for round_ in range(1, self.rounds + 1)
+            for slot in self.slots(round_)
+            if slot.contender.id == contender.id and contender.why_not(slot.scenario) is None
+        ]
+        again = sum(
+            slot.scenario.breakdown_s is not None and self.start_of(slot.round) == self.start_of(after.round)
+            for slot, after in pairwise(slots)
+        )
+        return again * self.start_s(contender) + sum(slot.scenario.breakdown_s or 0.0 for slot in slots)
+
     @property
     def measuring_s(self) -> float:
-        """All rounds, without retries (s)."""
+        """All rounds, without retries and breakdowns (s)."""
         return left_s(self, ())
 
     @property
@@ -239,7 +258,7 @@ class Plan:
         return [contender for contender in self.contenders if contender.twin_of not in there]
 
     def seconds(self, unchecked: Collection[Contender] = ()) -> float:
-        """The announced wall time after the build, without retries (s), where the contract is asked of the unchecked first."""
+        """The announced wall time after the build (s), without retries and breakdowns; the contract is asked of the unchecked first."""
         return PRELUDE_S + conformance_s(unchecked) + preflight_s(self.rounds < 2, len(self.generators)) + self.measuring_s
 
 
@@ -352,16 +371,21 @@ def missing(plan: Plan, already: Iterable[Cell]) -> list[tuple[Slot, int]]:
     return [(slot, attempts.get(slot.key, 0) + 1) for slot in slots if slot.key not in there]
 
 
-def left_s(plan: Plan, already: Iterable[Cell]) -> float:
-    """What is still to be measured, with the starts that it needs, without retries (s)."""
+def left(plan: Plan, already: Iterable[Cell]) -> tuple[list[Slot], list[tuple[str, ...]]]:
+    """What is still to be measured, and the groups that are started for it."""
     todo = [slot for slot, _ in missing(plan, already)]
-    per_start = plan.rounds_per_start
-    started = {((slot.round - 1) // per_start, slot.contender.id) for slot in todo}
+    started = {(plan.start_of(slot.round), slot.contender.id) for slot in todo}
     groups = [
         group
         for round_, group in plan.all_groups
-        if plan.is_fresh(round_) and any(((round_ - 1) // per_start, name) in started for name in group)
+        if plan.is_fresh(round_) and any((plan.start_of(round_), name) in started for name in group)
     ]
+    return todo, groups
+
+
+def left_s(plan: Plan, already: Iterable[Cell]) -> float:
+    """What that takes, without retries and breakdowns (s)."""
+    todo, groups = left(plan, already)
     return sum(plan.cell_s(slot.contender, slot.scenario) for slot in todo) + sum(map(plan.group_start_s, groups))
 
 

@@ -156,6 +156,11 @@ class Scenario(Frozen):
         """How long a request may take where the smallest declared station is the cap (s)."""
         return self.hold_ms / 1000
 
+    @property
+    def breakdown_s(self) -> float | None:
+        """What a cell takes beyond its timing where the service does not live through it (s); None where it is expected to."""
+        return None
+
     def spends(self, contender: Contender) -> bool:
         """Whether the process is of no use to other cells after this one."""
         return False

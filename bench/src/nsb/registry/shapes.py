@@ -27,6 +27,8 @@ from nsb.registry.timing import (
     OVERLOAD_LEAD_S,
     OVERLOAD_SETTLE_S,
     READ_AT,
+    RECOVERY_FROM_PERCENT,
+    RECOVERY_LIMIT_S,
     Tier,
     Timing,
 )
@@ -408,6 +410,10 @@ class Overload(OfRows, _Closed):
         between = len(self.levels) * OVERLOAD_BETWEEN_S
         window = round(len(self.levels) * level, 3)
         return Timing(boot_s=COST_BOOT_S, spread_s=0.0, settle_s=settle, window_s=window, drain_s=between, level_s=round(level, 3))
+
+    @property
+    def breakdown_s(self) -> float | None:
+        return sum(level >= RECOVERY_FROM_PERCENT for level in self.levels) * RECOVERY_LIMIT_S
 
     def phases(self, timing: Timing) -> tuple[float, float, float]:
         """Of each level: before its window, the window, and after it (s)."""

@@ -20,8 +20,10 @@ OVERLOAD_SETTLE_S, OVERLOAD_IDLE_S = 0.5, 1.7
 """Of an overload cell: the capacity's load before its window, and the idle service's users (s)."""
 OVERLOAD_LEAD_S = 0.5
 """Users come for so long, and for as long as one waits, before those who are counted (s)."""
-FAULT_LEAD_S, FAULT_AFTER_S = 1.0, 3.0
-"""Users come for so long before a fault; and what the last of them, and the service, are expected to take after it (s)."""
+RECOVERY_LIMIT_S, RECOVERY_FROM_PERCENT = 10.0, 100
+"""How long single users are sent until they have quick answers (s), after each level from this one on."""
+FAULT_LEAD_S, FAULT_AFTER_S = 1.0, 0.4
+"""Users come for so long before a fault; and what the service is expected to take after it (s)."""
 OVERLOAD_BETWEEN_S = 0.8
 """Between two levels: a generator is started, and the service recovers (s)."""
 HELD_LEVEL_S = 10.0

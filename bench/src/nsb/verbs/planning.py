@@ -55,6 +55,12 @@ def tell_unsupported(plan: plans.Plan) -> None:
         console.print(f"One generator alone for {', '.join(alone)}: {why}", markup=False, soft_wrap=True)
 
 
+def breakdowns(plan: plans.Plan) -> str:
+    """`, up to 24 more for each contender that breaks down`, where overloads are planned; minutes."""
+    more_s = max(map(plan.breakdown_s, plan.contenders), default=0.0)
+    return f", up to {more_s / 60:.0f} more for each contender that breaks down" if more_s else ""
+
+
 def print_placement(plan: plans.Plan) -> None:
     for line in host.placement_lines(plan.profile, plan.generators):
         console.print(line, markup=False, soft_wrap=True)
@@ -182,7 +188,8 @@ def show(asked: Asked, runner: str) -> None:
     print_placement(plan)
     unchecked = plan.seconds(plan.to_check) - plan.seconds()
     console.print(
-        f"Time: {plan.seconds() / 60:.1f} minutes after the build; {unchecked / 60:.1f} more where none has passed the contract yet",
+        f"Time: {plan.seconds() / 60:.1f} minutes after the build{breakdowns(plan)}; "
+        f"{unchecked / 60:.1f} more where none has passed the contract yet",
         markup=False,
     )
     for scenario in plan.scenarios:

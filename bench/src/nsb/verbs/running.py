@@ -33,7 +33,7 @@ from nsb.verbs import reading
 from nsb.verbs.common import DONE, INCOMPLETE, ROOT, claims_of, console, errors, say, tell_left_out
 from nsb.verbs.conforming import ask
 from nsb.verbs.measuring import refuse_differences
-from nsb.verbs.planning import pointless, print_placement, size, tell_unsupported, tells_nothing
+from nsb.verbs.planning import breakdowns, pointless, print_placement, size, tell_unsupported, tells_nothing
 
 WORKS = "Everything works; for figures: ./justw bench-all"
 """Said at the end of a run of so few rounds that nothing is decided by it."""
@@ -83,7 +83,7 @@ def run(
         announced = plans.left_s(plan, already)
         left = f", {len(plans.missing(plan, already))} of them left" if already else ""
         console.print(
-            f"{size(plan)}{left}, about {announced / 60:.0f} minutes; profile {plan.profile}, seed {plan.seed}; {folder}",
+            f"{size(plan)}{left}, about {announced / 60:.0f} minutes{breakdowns(plan)}; profile {plan.profile}, seed {plan.seed}; {folder}",
             markup=False,
         )
         facts = session.run_facts(plan, stage, k6_program, build_s, announced)
