@@ -19,7 +19,7 @@ from nsb.registry.claims import Comparison, Judged, JudgedClaim, RatioRule, Said
 from nsb.registry.digest import DigestPlan
 from nsb.registry.load import ConfigurationError, load, load_digest
 from nsb.render import digest as words
-from nsb.render import markdown, picture
+from nsb.render import html_digest, markdown, picture
 from nsb.render.messages import LANGUAGES, Language
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -172,6 +172,16 @@ def test_where_nobody_was_compared_intervals_within_the_margin_of_equality_are_t
     assert any(note.startswith("≈ in these rows") for note in notes)
     one = made(rounds=1)  # the halves of a round are no interval
     assert "≈" not in words.table(one, "en")
+
+
+def test_a_difference_that_is_0_when_rounded_is_not_written() -> None:
+    line = next(each for each in html_digest.lines(WHOLE) if each.id == "interference")
+    told = {cell.contender: cell.factor for cell in line.cells}
+    assert {told["go"], told["java-vt"], told["java-pt"]} == {""}  # the leader, and who is within half a millisecond of it
+    assert told["rust"] == "+95 ms"
+    beside = html_digest.factors(WHOLE)["interference"]["rust"]
+    assert (beside["rust"][0], beside["go"][0]) == ("", "−95 ms")
+    assert html_digest.factors(WHOLE)["cost-read"]["go"]["go"][0] == "1×"
 
 
 def test_factors_are_paired_ratios_to_any_baseline() -> None:

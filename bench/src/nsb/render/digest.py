@@ -64,6 +64,13 @@ def factor(found: Factor | None) -> str:
     return "" if round(found.value) == 0 else f"{'−' if found.value < 0 else '+'}{abs(found.value):.0f}{unit}"
 
 
+def beside(row: Row, place: Place, baseline: str) -> str:
+    """The factor to a baseline, which is 1× itself; nothing where a difference is 0 when rounded."""
+    if place.contender == baseline and place.value is not None and not by_difference(row):
+        return "1×"
+    return factor(place.factors.get(baseline))
+
+
 def bounds(found: Factor) -> str:
     """`1.31–1.41`; in ms no finer than the clock."""
     if found.unit == "ms":
@@ -148,7 +155,7 @@ def _amount(row: Row, shown: str, language: Language) -> str:
 
 
 def table(found: Digest, language: Language) -> str:
-    """Rows of factors: in each the leader is 1×, or 0 ms. Rows in which nobody differs are a line below it."""
+    """Rows of factors: in each the leader is 1×. Rows in which nobody differs are a line below it."""
     rows = [row for row in found.rows if not row.alike]
     if not rows:
         return ""
@@ -160,14 +167,12 @@ def table(found: Digest, language: Language) -> str:
 
 
 def _cell(row: Row, place: Place, language: Language) -> str:
-    beside = factor(place.factors.get(row.leader or ""))
-    if place.contender == row.leader and not by_difference(row):
-        beside = "1×"
+    large = beside(row, place, row.leader or "")
     first = {
-        "best": f"**{beside}**" if beside else "**best**",
-        "tied": f"≈ {beside}".strip(),
-        "worse": beside,
-        "unknown": f"{_sign(row, place)} {beside}".strip(),
+        "best": f"**{large}**" if large else "**best**",
+        "tied": f"≈ {large}".strip(),
+        "worse": large,
+        "unknown": f"{_sign(row, place)} {large}".strip(),
     }
     marked = first[place.mark] if place.value is not None else ""
     below = " ".join(part for part in (value(row, place, language), width(row, place)) if part)

@@ -61,17 +61,10 @@ def _cell(row: Row, place: Place) -> Cell:
         kind="none" if place.value is None else place.mark,
         near=row.near(place),
         fails=place.fails,
-        factor=_beside(row, place, row.leader or ""),
+        factor=words.beside(row, place, row.leader or ""),
         value=both(messages.in_each(lambda language: words.value(row, place, language) or "–")),
         width=words.width(row, place),
     )
-
-
-def _beside(row: Row, place: Place, baseline: str) -> str:
-    if place.contender == baseline and place.value is not None:
-        return "1×" if not words.by_difference(row) else "±0"
-    found = place.factors.get(baseline)
-    return words.factor(found) or ("" if found is None else "±0")
 
 
 def _relation(row: Row, place: Place, baseline: str) -> str:
@@ -92,7 +85,7 @@ def factors(found: Digest) -> dict[str, dict[str, dict[str, list[str]]]]:
         row.chosen.id: {
             baseline: {
                 place.contender: [
-                    _beside(row, place, baseline),
+                    words.beside(row, place, baseline),
                     words.bounds(each) if (each := place.factors.get(baseline)) is not None and place.contender != baseline else "",
                     _relation(row, place, baseline),
                 ]
