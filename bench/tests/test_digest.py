@@ -19,7 +19,7 @@ from nsb.registry.claims import Comparison, Judged, JudgedClaim, RatioRule, Said
 from nsb.registry.digest import DigestPlan
 from nsb.registry.load import ConfigurationError, load, load_digest
 from nsb.render import digest as words
-from nsb.render import html_digest, markdown, picture
+from nsb.render import html_digest, markdown, messages, picture
 from nsb.render.messages import LANGUAGES, Language
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -50,8 +50,18 @@ def test_a_value_with_doubts_has_their_mark_and_the_legend_says_what_it_means() 
     doubted = made(changed("cost-read", "node", doubts=["V8 cold"]))
     read = next(row for row in doubted.rows if row.chosen.id == "cost-read")
     assert [place.contender for place in read.places if words.value(read, place, "en").endswith("?")] == ["node"]
-    assert any(note.startswith("?: ") for note in words.notes(doubted, "en"))
+    assert words.notes(doubted, "en")[1].startswith("?: ")  # beside what the small figures are
     assert not any(note.startswith("?: ") for note in words.notes(WHOLE, "en"))
+    for language in LANGUAGES:
+        key = messages.text("picture.doubt", language)
+        assert key in picture.svg(doubted, language, "light")
+        assert key not in picture.svg(WHOLE, language, "light")
+
+
+def test_the_legend_says_what_a_factor_is_the_mean_of() -> None:
+    """A start after 2.38 s beside one after 0.015 s was 146×, though 2.38 ÷ 0.015 is 159."""
+    assert "mean of the rounds' ratios" in words.notes(WHOLE, "en")[0]
+    assert "라운드별 비율의 기하 평균" in words.notes(WHOLE, "ko")[0]
 
 
 # --- what is told -----------------------------------------------------------------------------------------------------------

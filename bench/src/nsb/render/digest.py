@@ -193,6 +193,8 @@ def notes(found: Digest, language: Language, best: str = "digest.legend.best") -
     shown = [row for row in found.rows if not row.alike]
     places = [(row, place) for row in shown for place in row.places]
     lines = [text("digest.legend", language)]
+    if any(place.doubtful for _, place in places):
+        lines.append(text("digest.legend.doubt", language))
     if any(by_clock(row) and factor(place.factors.get(row.leader or "")) for row, place in places):
         lines.append(text("digest.legend.latency", language))
     if any(by_share(row) for row in shown):
@@ -206,8 +208,6 @@ def notes(found: Digest, language: Language, best: str = "digest.legend.best") -
         lines.append(text("digest.legend.uncompared", language, rows=", ".join(titles)))
     if any(row.near(place) for row, place in places):
         lines.append(text("digest.legend.near", language))
-    if any(place.doubtful for row in shown for place in row.places):
-        lines.append(text("digest.legend.doubt", language))
     failed = [row for row in shown if any(place.fails for place in row.places) and row.chosen.fails is not None]
     if failed:
         reasons = [f"{title(row, language)}: {own(row.chosen.fails, language)}" for row in failed]

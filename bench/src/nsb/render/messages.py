@@ -1147,9 +1147,9 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "digest.tied": (" (not distinguishable from it: {names})", "(구분되지 않음: {names})"),
     "digest.without": (" (without a figure: {names})", "(측정값 없음: {names})"),
     "digest.legend": (
-        "Large: how many times the best value of the row. Small: the value; ± is its 95 % interval, where that is wider than ±5 % "
-        "(of latency ±1 ms).",
-        "큰 글씨: 그 행에서 가장 좋은 값의 몇 배인지. 작은 글씨: 측정값. "
+        "Large: how many times the best value of the row, the geometric mean of the rounds' ratios and not the ratio of the values. "
+        "Small: the value; ± is its 95 % interval, where that is wider than ±5 % (of latency ±1 ms).",
+        "큰 글씨: 그 행에서 가장 좋은 값의 몇 배인지(라운드별 비율의 기하 평균). 작은 글씨: 측정값. "
         "±는 95% 신뢰 구간이며, ±5%(지연 시간은 ±1ms)보다 넓을 때만 적습니다.",
     ),
     "digest.legend.latency": ("Of latency, large is the difference.", "지연 시간의 큰 글씨는 차이입니다."),
@@ -1178,7 +1178,7 @@ MESSAGES: dict[str, tuple[str, str]] = {
     ),
     "digest.legend.doubt": (
         "?: in a third of its rounds or more a check warns, for example of other programs on the machine. The whole table says of what.",
-        "?: 라운드의 3분의 1 이상에서 측정 검사가 경고(예: 다른 프로그램의 간섭)를 냈습니다. 내용은 전체 표에 있습니다.",
+        "?: 라운드의 1/3 이상에서 검사가 경고했습니다(예: 다른 프로그램의 간섭). 내용은 전체 표에 있습니다.",
     ),
     "digest.legend.fails": ("✗ fails. {reasons}.", "✗ 버티지 못함. {reasons}."),
     "digest.legend.near": (
@@ -1194,8 +1194,7 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "digest.head": (
         "Measured on {date}: {rounds}, {machine}, {cores}, {profile}. Brackets are 95 % intervals. "
         "A range of several servers takes in all their intervals.",
-        "{date} 측정: {rounds}, {machine}, {cores}, {profile}. 괄호 안은 95% 신뢰 구간입니다. "
-        "여러 서버를 묶은 범위는 각 서버의 신뢰 구간을 모두 포함합니다.",
+        "{date} 측정: {rounds}, {machine}, {cores}, {profile}. 괄호 안은 95% 신뢰 구간, 여러 서버의 범위는 그 구간을 모두 합친 것입니다.",
     ),
     "digest.profile.1cpu": ("one of them for the service (profile 1cpu)", "서버는 그중 하나(1cpu 프로필)"),
     "digest.profile.ncpu": ("several of them for the service (profile ncpu)", "서버는 그중 여러 개(ncpu 프로필)"),
@@ -1229,6 +1228,7 @@ MESSAGES: dict[str, tuple[str, str]] = {
         "Lines across the ends of bars: 95 % intervals. Red and ✗: fails, see the table.",
         "막대 끝의 선: 95% 신뢰 구간. 빨간색과 ✗: 버티지 못함(아래 표 참고).",
     ),
+    "picture.doubt": ("?: a check warns, see there.", "?: 검사가 경고함(아래 표 참고)."),
 }  # fmt: skip
 """Key → (English, Korean), with the same placeholders in both."""
 

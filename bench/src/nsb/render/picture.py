@@ -68,7 +68,8 @@ def svg(found: Digest, language: Language, theme: Theme) -> str:
     ]
     for number, row in enumerate(shown):
         parts += [f'<g transform="translate({number * (PANEL + GAP)} 0)">', *_panel(row, language, colours), "</g>"]
-    key = text("picture.key", language)
+    doubts = any(place.doubtful for row in shown for place in row.places)
+    key = " ".join([text("picture.key", language), *([text("picture.doubt", language)] if doubts else [])])
     parts += [f'<text x="0" y="{height - 6}" font-size="12" fill="{colours.soft}">{escape(key)}</text>', "</svg>"]
     return "\n".join(parts) + "\n"
 
