@@ -324,14 +324,25 @@ def test_two_generators_divide_a_cell_and_their_summaries_are_merged(made: Calla
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("wrong", "reason"), [("crash", "V1 k6 ended with 107"), ("garbage", "V1 k6 ended with 0 and left no summary")])
+@pytest.mark.parametrize(
+    ("wrong", "reason"),
+    [
+        ("crash", "V1 k6 ended with 107"),
+        ("killed", "V1 k6 ended with 137"),
+        ("no summary", "V1 k6 ended with 0 and left no summary"),
+        ("garbage", "V1 k6 ended with 0 and left no summary"),
+    ],
+)
 def test_one_of_two_that_fails_makes_the_cell_invalid_and_it_is_measured_again(made: Callable[..., Fakes], wrong: str, reason: str) -> None:
     fakes = made(wrong)
     fakes.measure()
     first, second = map(judged, records(fakes))
     assert first.status == "invalid"
     assert first.reasons[0].startswith(reason)
+    assert first.throughput_rps is None
     assert second.counts
+    parts = list((fakes.journal.folder / "k6").glob("*try2-part*.json"))
+    assert len(parts) == 2  # both were asked again
 
 
 def test_this_machine_can_divide_its_generator() -> None:
