@@ -123,6 +123,7 @@ def test_mistakes_of_both_files_are_told_at_once_with_their_keys(tmp_path: Path)
         ('run = ["x"]', 'run = ["x"]\nextra = ["/pin"]', "contenders.toml: contender[go].extra: is a matter of the service"),
         ('run = ["x"]', 'run = ["x"]\ndiffers = { colour = "why" }', "contenders.toml: contender[go].differs: no setting is named colour"),
         ('run = ["x"]', 'run = ["x"]\nenvironment = { WORKERS = "one" }', "contenders.toml: contender[go].environment.WORKERS"),
+        ('run = ["x"]', 'run = ["x"]\nenvironment = { WORKERS = "151" }', "contenders.toml: contender[go].environment.WORKERS: must be"),
     ],
 )
 def test_references_must_exist(tmp_path: Path, old: str, new: str, key: str) -> None:

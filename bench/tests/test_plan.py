@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
+from nsb.measure import host
 from nsb.records.judged import Cell
 from nsb.registry import plan
-from nsb.registry.load import Registry
+from nsb.registry.load import ConfigurationError, Registry
 from nsb.registry.timing import RECOVERY_LIMIT_S
 from nsb.verbs import planning
 
@@ -70,6 +73,13 @@ def test_who_would_tell_nothing_is_named_and_nobody_else(registry: Registry) -> 
     }
     four = plan.make(registry, "smoke", names, ["hello-rate"], "ncpu", 4, 3)
     assert planning.pointless(four) == {}
+
+
+def test_more_workers_than_connections_are_refused_by_their_own_name(registry: Registry, monkeypatch: pytest.MonkeyPatch) -> None:
+    many = replace(host.placement("ncpu"), service=tuple(range(151)))
+    monkeypatch.setattr(host, "placement", lambda profile: many)
+    with pytest.raises(ConfigurationError, match="ncpu grants 151 workers, which cannot divide a pool of 150"):
+        planning.make(registry, planning.Asked(tier="smoke", profile="ncpu"))
 
 
 def test_a_plan_without_some_is_the_plan_of_the_others(registry: Registry) -> None:

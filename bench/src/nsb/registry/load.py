@@ -17,6 +17,7 @@ from nsb.errors import Failure
 from nsb.records.manifest import DECLARED
 from nsb.registry.claims import Article, CapRule, Claim, Claims, Name, NoWinnerRule, Ours, Rule, SlopeRule, contenders_of
 from nsb.registry.contenders import Contender, twin_id
+from nsb.registry.contract import POOL_SIZE
 from nsb.registry.digest import READY, DigestPlan
 from nsb.registry.scenario import Scenario
 from nsb.registry.services import Service, Tool, tools_named
@@ -204,8 +205,9 @@ def _references(registry: Registry, root: Path) -> list[str]:
             for setting in contender.differs
             if setting not in DECLARED
         ]
-        if not contender.environment.get("WORKERS", "1").isdecimal():
-            mistakes.append(f"{where}.environment.WORKERS: must be a whole number")
+        workers = contender.environment.get("WORKERS", "1")
+        if not workers.isdecimal() or not 1 <= int(workers) <= POOL_SIZE:
+            mistakes.append(f"{where}.environment.WORKERS: must be a whole number from 1 to {POOL_SIZE}, the pool that they divide")
         mistakes += [
             f"{where}.unsupported: no scenario is named {scenario}"
             for scenario in contender.unsupported

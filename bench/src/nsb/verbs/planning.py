@@ -11,6 +11,7 @@ from nsb.measure import host
 from nsb.measure.tools import workshop
 from nsb.registry import plan as plans
 from nsb.registry.contenders import Contender
+from nsb.registry.contract import POOL_SIZE
 from nsb.registry.load import ConfigurationError, Registry, chosen
 from nsb.registry.placement import Unit
 from nsb.registry.scenario import Scenario
@@ -154,6 +155,9 @@ def make(registry: Registry, asked: Asked) -> plans.Plan:
     if mistakes:
         raise ConfigurationError(mistakes)
     workers = len(host.placement(placed).service)
+    if workers > POOL_SIZE:
+        why = f"{placed} grants {workers} workers, which cannot divide a pool of {POOL_SIZE}"
+        raise ConfigurationError([f"--profile: {why}: take fewer cores (taskset -c), or 1cpu"])
     seed = int.from_bytes(os.urandom(3)) if asked.seed is None else asked.seed
     generators = generators_on(placed, asked.generators)
     plan = plans.make(registry, asked.tier, who, what, placed, workers, seed, asked.rounds, cast, letters, host.raise_limits(), generators)
