@@ -2,18 +2,12 @@
 
 use crate::parameters::{number, one_of};
 use crate::problems::Problem;
+use crate::service::{Answer, Answered};
 use axum::{Json, extract::RawQuery};
-use serde::Serialize;
 use std::{thread, time::Duration};
 use tokio::task::spawn_blocking;
 
-#[derive(Serialize)]
-pub struct Computed {
-    rounds: u64,
-    result: u32,
-}
-
-pub async fn compute(query: RawQuery) -> Result<Json<Computed>, Problem> {
+pub async fn compute(query: RawQuery) -> Answered {
     let rounds = number(&query, "rounds", 1..=10_000_000)?;
     let mut x: u32 = 2_463_534_242;
     for _ in 0..rounds {
@@ -21,16 +15,10 @@ pub async fn compute(query: RawQuery) -> Result<Json<Computed>, Problem> {
         x ^= x >> 17;
         x ^= x << 5;
     }
-    Ok(Json(Computed { rounds, result: x }))
+    Ok(Json(Answer::Computed { rounds, result: x }))
 }
 
-#[derive(Serialize)]
-pub struct Blocked {
-    blocked_ms: u64,
-    offloaded: bool,
-}
-
-pub async fn block(query: RawQuery) -> Result<Json<Blocked>, Problem> {
+pub async fn block(query: RawQuery) -> Answered {
     let blocked_ms = number(&query, "ms", 0..=1000)?;
     let offloaded = one_of(&query, "offload", ["false", "true"])? == "true";
     let time = Duration::from_millis(blocked_ms);
@@ -39,5 +27,5 @@ pub async fn block(query: RawQuery) -> Result<Json<Blocked>, Problem> {
     } else {
         thread::sleep(time); // on purpose: the mistake whose price is measured
     }
-    Ok(Json(Blocked { blocked_ms, offloaded }))
+    Ok(Json(Answer::Blocked { blocked_ms, offloaded }))
 }

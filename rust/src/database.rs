@@ -3,14 +3,13 @@
 use crate::{problems::Problem, settings::Settings};
 use futures_util::{StreamExt, TryStreamExt, stream};
 use mysql_async::prelude::{FromRow, Queryable};
-use mysql_async::{Conn, Error, OptsBuilder, Params, Pool, PoolConstraints, PoolOpts};
-use std::sync::{Arc, atomic::Ordering::Relaxed};
-use std::time::Duration;
+use mysql_async::{Conn, OptsBuilder, Params, Pool, PoolConstraints, PoolOpts};
+use std::{sync::Arc, time::Duration};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{sleep, timeout};
 
 pub struct Database {
-    pool: Pool,
+    pub pool: Pool,
     acquire_timeout: Duration,
     // The right to a connection. The driver's pool has a queue too, but it loses a wake-up when a waiter is dropped.
     permits: Arc<Semaphore>,
@@ -18,10 +17,7 @@ pub struct Database {
 }
 
 /// What a statement gave: its first row, and the id of what it inserted.
-pub struct Outcome<T> {
-    pub row: Option<T>,
-    pub id: Option<u64>,
-}
+pub type Outcome<T> = Result<(Option<T>, Option<u64>), Problem>;
 
 impl Database {
     /// Starts to open the connections; does not wait for them (C43).
@@ -37,40 +33,30 @@ impl Database {
         database
     }
 
-    /// Opens all connections as soon as the database answers; later the pool replaces lost ones when asked for them.
+    /// Borrows all that are free, 16 at once, so that the pool opens them as soon as the database answers. Later the pool
+    /// replaces lost ones when asked for them.
     async fn fill(self: Arc<Self>) {
-        while let Err(error) = self.borrow_all().await {
+        loop {
+            let free = self.permits.available_permits();
+            let Ok(permits) = self.permits.try_acquire_many(free as u32) else { return };
+            let borrow = stream::iter(0..free).map(|_| self.pool.get_conn()).buffer_unordered(16);
+            let Err(error) = borrow.try_collect::<Vec<Conn>>().await else { return };
+            drop(permits);
             eprintln!("the database is away: {error}");
             sleep(Duration::from_secs(1)).await;
         }
     }
 
-    /// Borrows all that are free, so that the pool has to open them, 16 at once.
-    async fn borrow_all(&self) -> Result<(), Error> {
-        let free = self.permits.available_permits();
-        let Ok(_permits) = self.permits.try_acquire_many(free as u32) else { return Ok(()) };
-        let borrow = stream::iter(0..free).map(|_| self.pool.get_conn());
-        let _all: Vec<Conn> = borrow.buffer_unordered(16).try_collect().await?;
-        Ok(())
-    }
-
     /// Runs one prepared statement, in a task of its own: when the client leaves, waiting for a connection stops,
     /// but a statement already sent runs to its end (C40).
-    pub async fn execute<T: FromRow + Send + 'static>(
-        &self,
-        statement: &'static str,
-        parameters: impl Into<Params>,
-    ) -> Result<Outcome<T>, Problem> {
-        let parameters = parameters.into();
-        let (permit, mut connection) = self.acquire().await?;
+    pub async fn execute<T: FromRow + Send + 'static>(&self, statement: &'static str, values: Params) -> Outcome<T> {
+        let lent = self.acquire().await?;
         let task = tokio::spawn(async move {
-            let row = connection.exec_first(statement, parameters).await;
-            let outcome = row.map(|row| Outcome { row, id: connection.last_insert_id() });
-            drop(connection); // back in the pool before the next one may ask for it
-            drop(permit);
-            outcome
+            let (_permit, mut connection) = lent; // the connection goes back first: the next permit finds it in the pool
+            let row = connection.exec_first(statement, values).await?;
+            Ok::<_, Problem>((row, connection.last_insert_id()))
         });
-        Ok(task.await.map_err(Problem::internal)??)
+        task.await.map_err(Problem::internal)?
     }
 
     async fn acquire(&self) -> Result<(OwnedSemaphorePermit, Conn), Problem> {
@@ -79,14 +65,10 @@ impl Database {
             let permit = self.permits.clone().acquire_owned().await.ok()?;
             Some((permit, self.pool.get_conn().await.ok()?))
         });
-        acquired.await.ok().flatten().ok_or(Problem::ServiceUnavailable)
+        acquired.await.ok().flatten().ok_or(Problem::NO_DATABASE)
     }
 
-    pub fn in_use_and_waiting(&self) -> (usize, usize) {
-        (self.pool.metrics().connections_in_use.load(Relaxed), Arc::strong_count(&self.waiting) - 1)
-    }
-
-    pub async fn close(&self) {
-        let _ = self.pool.clone().disconnect().await; // the process ends anyhow
+    pub fn waiting(&self) -> usize {
+        Arc::strong_count(&self.waiting) - 1
     }
 }

@@ -1,15 +1,14 @@
 //! /fanout (C11): calls the upstream, many times in one request.
 
 use crate::parameters::{MILLISECONDS, number, one_of};
-use crate::{problems::Problem, service::App};
-use axum::extract::{RawQuery, State};
+use crate::problems::Problem;
+use crate::service::{Answer, Answered, App};
 use axum::http::{StatusCode, Uri};
-use axum::{Json, body::Bytes};
-use futures_util::future::try_join_all;
+use axum::{Json, body::Bytes, extract::RawQuery, extract::State};
+use futures_util::{StreamExt, TryStreamExt, stream};
 use http_body_util::{BodyExt, Empty};
 use hyper_util::client::legacy::{Client, connect::HttpConnector};
 use hyper_util::rt::{TokioExecutor, TokioTimer};
-use serde::Serialize;
 use std::{sync::Arc, time::Duration};
 use tokio::time::timeout;
 
@@ -22,8 +21,18 @@ pub fn upstream() -> Upstream {
     let mut connector = HttpConnector::new();
     connector.set_nodelay(true);
     let mut builder = Client::builder(TokioExecutor::new());
-    builder.pool_timer(TokioTimer::new()).pool_idle_timeout(IDLE).pool_max_idle_per_host(usize::MAX);
-    builder.retry_canceled_requests(false).build(connector)
+    builder.pool_timer(TokioTimer::new()).pool_idle_timeout(IDLE).retry_canceled_requests(false);
+    builder.build(connector)
+}
+
+pub async fn fanout(State(app): State<Arc<App>>, query: RawQuery) -> Answered {
+    let calls = number(&query, "calls", 1..=1000)?;
+    let ms = number(&query, "ms", MILLISECONDS)?;
+    let mode = one_of(&query, "mode", ["concurrent", "sequential"])?;
+    let uri: Uri = format!("{}/delay?ms={ms}", app.settings.upstream).parse().map_err(Problem::internal)?;
+    let at_once = if mode == "concurrent" { calls as usize } else { 1 };
+    stream::iter(0..calls).map(|_| delay(&app, uri.clone())).buffer_unordered(at_once).try_collect::<()>().await?;
+    Ok(Json(Answer::Fanout { calls, mode, completed: calls }))
 }
 
 /// One call; only a 200 that came in time, whole, counts.
@@ -34,28 +43,5 @@ async fn delay(app: &App, uri: Uri) -> Result<(), Problem> {
         response.into_body().collect().await.ok()?; // to its end, else the connection could not be used again
         (status == StatusCode::OK).then_some(())
     };
-    timeout(app.settings.upstream_timeout, answer).await.ok().flatten().ok_or(Problem::BadGateway)
-}
-
-#[derive(Serialize)]
-pub struct Fanout {
-    calls: u64,
-    mode: &'static str,
-    completed: u64,
-}
-
-pub async fn fanout(State(app): State<Arc<App>>, query: RawQuery) -> Result<Json<Fanout>, Problem> {
-    let calls = number(&query, "calls", 1..=1000)?;
-    let ms = number(&query, "ms", MILLISECONDS)?;
-    let mode = one_of(&query, "mode", ["concurrent", "sequential"])?;
-    let uri: Uri = format!("{}/delay?ms={ms}", app.settings.upstream).parse().map_err(Problem::internal)?;
-    let all = (0..calls).map(|_| delay(&app, uri.clone()));
-    if mode == "concurrent" {
-        try_join_all(all).await?;
-    } else {
-        for call in all {
-            call.await?;
-        }
-    }
-    Ok(Json(Fanout { calls, mode, completed: calls }))
+    timeout(app.settings.upstream_timeout, answer).await.ok().flatten().ok_or(Problem::NO_UPSTREAM)
 }

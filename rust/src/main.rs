@@ -17,11 +17,9 @@ use crate::{database::Database, service::App, settings::Settings};
 use axum::serve::ListenerExt;
 use std::{io, process::ExitCode, sync::Arc, time::Duration};
 use tokio::net::{TcpListener, TcpSocket, lookup_host};
-use tokio::signal::unix::{SignalKind, signal};
+use tokio::signal::{ctrl_c, unix::SignalKind, unix::signal};
 use tokio::{runtime, time::sleep};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
-
-const GRACE: Duration = Duration::from_secs(8); // C41
 
 fn main() -> ExitCode {
     let ended = Settings::from_environment().and_then(|settings| {
@@ -35,11 +33,9 @@ fn main() -> ExitCode {
 }
 
 async fn serve(settings: Settings) -> Result<(), String> {
-    let listener =
-        listen(&settings).await.map_err(|error| format!("HOST={:?} cannot be bound: {error}", settings.host))?;
-    let listener = listener.tap_io(|stream| {
-        let _ = stream.set_nodelay(true); // fails only where the client has left already
-    });
+    let listener = listen(&settings).await;
+    let listener = listener.map_err(|error| format!("HOST={:?} cannot be bound: {error}", settings.host))?;
+    let listener = listener.tap_io(|stream| _ = stream.set_nodelay(true)); // fails only where the client has left already
     let app = Arc::new(App {
         database: Database::open(&settings),
         upstream: fanout::upstream(),
@@ -53,12 +49,13 @@ async fn serve(settings: Settings) -> Result<(), String> {
         let _ = server.with_graceful_shutdown(app.stopping.clone().cancelled_owned()).await;
         app.sockets.close();
         app.sockets.wait().await;
-        app.database.close().await;
+        let _ = app.database.pool.clone().disconnect().await; // the process ends anyhow
     };
+    let mut terminate = signal(SignalKind::terminate()).expect("signals can be caught");
     let cut_off = async {
-        signalled().await;
+        tokio::select! { _ = terminate.recv() => {}, _ = ctrl_c() => {} }
         app.stopping.cancel();
-        sleep(GRACE).await;
+        sleep(Duration::from_secs(8)).await; // C41
     };
     tokio::select! { () = finish => {}, () = cut_off => {} }
     Ok(())
@@ -71,10 +68,4 @@ async fn listen(settings: &Settings) -> io::Result<TcpListener> {
     socket.set_reuseaddr(true)?;
     socket.bind(address)?;
     socket.listen(settings.backlog) // TcpListener::bind would ask for 1024
-}
-
-async fn signalled() {
-    let mut terminate = signal(SignalKind::terminate()).expect("signals can be caught");
-    let mut interrupt = signal(SignalKind::interrupt()).expect("signals can be caught");
-    tokio::select! { _ = terminate.recv() => {}, _ = interrupt.recv() => {} }
 }

@@ -3,7 +3,7 @@
 use crate::problems::Problem;
 use axum::body::{Bytes, HttpBody};
 use axum::extract::{FromRequest, RawQuery, Request};
-use axum::http::{StatusCode, header};
+use axum::http::{StatusCode, header::CONTENT_TYPE};
 use serde_json::Value;
 use std::{borrow::Cow, ops::RangeInclusive, time::Duration};
 use tokio::time::timeout;
@@ -20,17 +20,14 @@ pub fn whole_number(text: &str, bounds: RangeInclusive<u64>) -> Option<u64> {
 
 pub fn number(query: &RawQuery, name: &str, bounds: RangeInclusive<u64>) -> Result<u64, Problem> {
     let (low, high) = (*bounds.start(), *bounds.end());
-    once(query, name).and_then(|value| whole_number(&value, bounds)).ok_or_else(|| {
-        Problem::BadRequest(format!("{name} must be given once, as a whole number from {low} to {high}"))
-    })
+    let wanted = || format!("{name} must be given once, as a whole number from {low} to {high}");
+    once(query, name).and_then(|value| whole_number(&value, bounds)).ok_or_else(|| Problem::bad_request(wanted()))
 }
 
 pub fn one_of(query: &RawQuery, name: &str, words: [&'static str; 2]) -> Result<&'static str, Problem> {
-    let (value, [first, second]) = (once(query, name), words);
-    words
-        .into_iter()
-        .find(|word| value.as_deref() == Some(word))
-        .ok_or_else(|| Problem::BadRequest(format!("{name} must be given once, as {first} or {second}")))
+    let value = once(query, name);
+    let wanted = || format!("{name} must be given once, as {}", words.join(" or "));
+    words.into_iter().find(|word| value.as_deref() == Some(word)).ok_or_else(|| Problem::bad_request(wanted()))
 }
 
 fn once<'q>(RawQuery(query): &'q RawQuery, name: &str) -> Option<Cow<'q, str>> {
@@ -40,26 +37,29 @@ fn once<'q>(RawQuery(query): &'q RawQuery, name: &str) -> Option<Cow<'q, str>> {
     values.next().is_none().then_some(value)
 }
 
-/// As axum's `Json`, but of one media type and with a limit of time; checks in the order C33, C34, C35.
-pub struct JsonBody(pub Value);
+/// The name of a new book. axum's `Json` takes other media types too, and waits for ever. Checks in the order C33–C36.
+pub struct BookName(pub String);
 
-impl<S: Send + Sync> FromRequest<S> for JsonBody {
+impl<S: Send + Sync> FromRequest<S> for BookName {
     type Rejection = Problem;
 
     async fn from_request(request: Request, state: &S) -> Result<Self, Problem> {
-        let media_type = request.headers().get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
-        let essence = media_type.unwrap_or_default().split(';').next().unwrap_or_default();
-        if !essence.trim().eq_ignore_ascii_case("application/json") {
-            return Err(Problem::UnsupportedMediaType);
+        let media_type = request.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok()?.split(';').next());
+        if !media_type.is_some_and(|essence| essence.trim().eq_ignore_ascii_case("application/json")) {
+            return Err(Problem(StatusCode::UNSUPPORTED_MEDIA_TYPE, "the body must be application/json".into()));
         }
         if request.body().size_hint().lower() > MAX_BODY as u64 {
-            return Err(Problem::ContentTooLarge); // before it arrives (C23)
+            return Err(Problem::TOO_LARGE); // before it arrives (C23)
         }
-        let malformed = || Problem::BadRequest("the body must be JSON in UTF-8".into());
-        match timeout(BODY_LIMIT, Bytes::from_request(request, state)).await {
-            Ok(Ok(body)) => serde_json::from_slice(&body).map(Self).map_err(|_| malformed()),
-            Ok(Err(rejection)) if rejection.status() == StatusCode::PAYLOAD_TOO_LARGE => Err(Problem::ContentTooLarge),
-            _ => Err(malformed()),
+        let document = match timeout(BODY_LIMIT, Bytes::from_request(request, state)).await {
+            Ok(Ok(body)) => serde_json::from_slice::<Value>(&body).ok(),
+            Ok(Err(error)) if error.status() == StatusCode::PAYLOAD_TOO_LARGE => return Err(Problem::TOO_LARGE),
+            _ => None,
+        };
+        let mut document = document.ok_or_else(|| Problem::bad_request("the body must be JSON in UTF-8".into()))?;
+        match document.get_mut("name").map(Value::take) {
+            Some(Value::String(name)) if (1..=255).contains(&name.chars().count()) => Ok(Self(name)),
+            _ => Err(Problem(StatusCode::UNPROCESSABLE_ENTITY, "name must be a string of 1 to 255 characters".into())),
         }
     }
 }

@@ -1,66 +1,48 @@
 //! The one mapping from errors to answers: RFC 9457 problem documents (C30–C39).
 
-use axum::http::{StatusCode, header};
-use axum::response::{AppendHeaders, IntoResponse, Response};
+use axum::http::{HeaderName, StatusCode, header};
+use axum::response::{IntoResponse, Json, Response};
 use mysql_async::{DriverError, Error as DatabaseError};
 use serde_json::json;
-use std::fmt::Display;
+use std::{borrow::Cow, fmt::Display};
 
-#[derive(Debug)]
-pub enum Problem {
-    NotFound,
-    BookNotFound(u64),
-    MethodNotAllowed(&'static str), // with the methods that are allowed
-    UnsupportedMediaType,
-    ContentTooLarge,
-    BadRequest(String),
-    UnprocessableContent,
-    UpgradeRequired,
-    BadGateway,
-    ServiceUnavailable,
-    InternalServerError(String), // with the cause, which goes to stderr alone
-}
+/// Status and detail.
+#[derive(Clone, Debug)]
+pub struct Problem(pub StatusCode, pub Cow<'static, str>);
 
 impl Problem {
-    pub fn internal(cause: impl Display) -> Self {
-        Self::InternalServerError(cause.to_string())
+    pub const NOT_FOUND: Self = Self(StatusCode::NOT_FOUND, Cow::Borrowed("nothing is here"));
+    pub const TOO_LARGE: Self =
+        Self(StatusCode::PAYLOAD_TOO_LARGE, Cow::Borrowed("the body must not exceed 65536 bytes"));
+    pub const NO_UPSTREAM: Self = Self(StatusCode::BAD_GATEWAY, Cow::Borrowed("the upstream did not answer"));
+    pub const NO_DATABASE: Self = Self(StatusCode::SERVICE_UNAVAILABLE, Cow::Borrowed("the database did not answer"));
+
+    pub fn bad_request(detail: String) -> Self {
+        Self(StatusCode::BAD_REQUEST, detail.into())
     }
 
-    /// Status, title, detail.
-    fn row(&self) -> (u16, &'static str, String) {
-        match self {
-            Self::NotFound => (404, "Not Found", "nothing is here".into()),
-            Self::BookNotFound(id) => (404, "Not Found", format!("book {id} does not exist")),
-            Self::MethodNotAllowed(_) => (405, "Method Not Allowed", "the method is not allowed here".into()),
-            Self::UnsupportedMediaType => (415, "Unsupported Media Type", "the body must be application/json".into()),
-            Self::ContentTooLarge => (413, "Content Too Large", "the body must not exceed 65536 bytes".into()),
-            Self::BadRequest(detail) => (400, "Bad Request", detail.clone()),
-            Self::UnprocessableContent => {
-                (422, "Unprocessable Content", "name must be a string of 1 to 255 characters".into())
-            }
-            Self::UpgradeRequired => (426, "Upgrade Required", "upgrade to a WebSocket".into()),
-            Self::BadGateway => (502, "Bad Gateway", "the upstream did not answer".into()),
-            Self::ServiceUnavailable => (503, "Service Unavailable", "the database did not answer".into()),
-            Self::InternalServerError(_) => (500, "Internal Server Error", "internal error".into()),
-        }
+    /// The cause goes to stderr alone (C39).
+    pub fn internal(cause: impl Display) -> Self {
+        eprintln!("internal error: {cause}");
+        Self(StatusCode::INTERNAL_SERVER_ERROR, "internal error".into())
     }
+}
+
+/// axum's own 405 has no body, and its Allow no blank (C21).
+pub fn not_allowed(methods: &'static str) -> ([(HeaderName, &'static str); 1], Problem) {
+    ([(header::ALLOW, methods)], Problem(StatusCode::METHOD_NOT_ALLOWED, "the method is not allowed here".into()))
 }
 
 impl IntoResponse for Problem {
     fn into_response(self) -> Response {
-        if let Self::InternalServerError(cause) = &self {
-            eprintln!("internal error: {cause}");
-        }
-        let (status, title, detail) = self.row();
-        let document = json!({"type": "about:blank", "title": title, "status": status, "detail": detail});
-        let media_type = [(header::CONTENT_TYPE, "application/problem+json")];
-        let headers = AppendHeaders(match self {
-            Self::MethodNotAllowed(methods) => vec![(header::ALLOW, methods)],
-            Self::UpgradeRequired => vec![(header::UPGRADE, "websocket"), (header::CONNECTION, "upgrade")],
-            _ => vec![],
-        });
-        let status = StatusCode::from_u16(status).expect("a status of the table above");
-        (status, media_type, headers, document.to_string()).into_response()
+        let Self(status, detail) = self;
+        let title = match status {
+            StatusCode::PAYLOAD_TOO_LARGE => "Content Too Large", // RFC 9110; http has the names before it
+            StatusCode::UNPROCESSABLE_ENTITY => "Unprocessable Content",
+            _ => status.canonical_reason().expect("a status of the contract"),
+        };
+        let document = json!({"type": "about:blank", "title": title, "status": status.as_u16(), "detail": detail});
+        (status, [(header::CONTENT_TYPE, "application/problem+json")], Json(document)).into_response()
     }
 }
 
@@ -68,9 +50,9 @@ impl IntoResponse for Problem {
 impl From<DatabaseError> for Problem {
     fn from(error: DatabaseError) -> Self {
         match error {
-            DatabaseError::Io(_) | DatabaseError::Driver(DriverError::ConnectionClosed) => Self::ServiceUnavailable,
+            DatabaseError::Io(_) | DatabaseError::Driver(DriverError::ConnectionClosed) => Self::NO_DATABASE,
             // shutting down, interrupted, killed
-            DatabaseError::Server(error) if [1053, 1317, 1927].contains(&error.code) => Self::ServiceUnavailable,
+            DatabaseError::Server(error) if [1053, 1317, 1927].contains(&error.code) => Self::NO_DATABASE,
             error => Self::internal(error),
         }
     }

@@ -1,13 +1,11 @@
 //! Routing: paths, methods, and the layers around all handlers.
 
 use crate::parameters::MAX_BODY;
-use crate::problems::Problem;
+use crate::problems::{Problem, not_allowed};
 use crate::service::App;
 use crate::{books, compute, fanout, service, stats, streaming, waiting};
-use axum::routing::{self, MethodRouter};
-use axum::{
-    Router, extract::DefaultBodyLimit, handler::Handler, middleware::from_fn_with_state, response::IntoResponse,
-};
+use axum::{Router, extract::DefaultBodyLimit, middleware::from_fn_with_state};
+use axum::{handler::Handler, response::IntoResponse, routing, routing::MethodRouter};
 use std::sync::Arc;
 use tower_http::catch_panic::CatchPanicLayer;
 
@@ -18,13 +16,13 @@ pub fn app(app: Arc<App>) -> Router {
         .route("/sleep-query", get(waiting::sleep_query))
         .route("/slow-query", get(waiting::slow_query))
         .route("/books/{id}", get(books::get_book))
-        .route("/books", routing::post(books::new_book).fallback(async || Problem::MethodNotAllowed("POST")))
+        .route("/books", routing::post(books::new_book).fallback(not_allowed("POST")))
         .route("/fanout", get(fanout::fanout))
         .route("/compute", get(compute::compute))
         .route("/block", get(compute::block))
         .route("/events", get(streaming::events))
-        .route("/ws", routing::get(streaming::ws).fallback(async || Problem::MethodNotAllowed("GET")))
-        .fallback(async || Problem::NotFound)
+        .route("/ws", routing::get(streaming::ws).head(not_allowed("GET")).fallback(not_allowed("GET")))
+        .fallback(Problem::NOT_FOUND)
         .layer(from_fn_with_state(app.stats.clone(), stats::count));
     Router::new()
         .route("/healthz", get(service::healthz))
@@ -33,11 +31,10 @@ pub fn app(app: Arc<App>) -> Router {
         .route("/stats", get(service::stats))
         .merge(counted)
         .layer(DefaultBodyLimit::max(MAX_BODY))
-        .layer(CatchPanicLayer::custom(|_| Problem::InternalServerError("a handler panicked".into()).into_response()))
+        .layer(CatchPanicLayer::custom(|_| Problem::internal("a handler panicked").into_response()))
         .with_state(app)
 }
 
-/// axum's own 405 has no body, and its Allow no blank (C21).
 fn get<H: Handler<T, Arc<App>>, T: 'static>(handler: H) -> MethodRouter<Arc<App>> {
-    routing::get(handler).fallback(async || Problem::MethodNotAllowed("GET, HEAD"))
+    routing::get(handler).fallback(not_allowed("GET, HEAD"))
 }

@@ -3,9 +3,9 @@
 use crate::{database::Database, fanout, problems::Problem, settings::Settings, stats::Stats};
 use axum::{Json, extract::State};
 use mysql_async::Row;
+use serde::Serialize;
 use serde_json::{Value, json};
-use std::sync::{Arc, atomic::Ordering::Relaxed};
-use std::{thread, time::Duration};
+use std::{sync::Arc, sync::atomic::Ordering::Relaxed, thread, time::Duration};
 use tokio::{runtime::Handle, time::timeout};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
@@ -18,14 +18,28 @@ pub struct App {
     pub sockets: TaskTracker,        // WebSockets: axum::serve does not wait for them
 }
 
+/// The bodies of the endpoints (C6–C13).
+#[derive(Serialize)]
+#[serde(untagged)]
+pub enum Answer {
+    Slept { slept_ms: u64 },
+    SleptThenQueried { slept_ms: u64, now: String },
+    Queried { queried_ms: u64 },
+    Book { id: u64, name: String },
+    Fanout { calls: u64, mode: &'static str, completed: u64 },
+    Computed { rounds: u64, result: u32 },
+    Blocked { blocked_ms: u64, offloaded: bool },
+}
+
+pub type Answered = Result<Json<Answer>, Problem>;
+
 pub async fn healthz() -> Json<Value> {
     Json(json!({"status": "ok"}))
 }
 
 pub async fn readyz(State(app): State<Arc<App>>) -> Result<Json<Value>, Problem> {
-    let probe = app.database.execute::<Row>("SELECT 1", ());
-    let limit = Duration::from_millis(1500); // leaves room below the 2 s of C2
-    timeout(limit, probe).await.map_err(|_| Problem::ServiceUnavailable)??;
+    let probe = app.database.execute::<Row>("SELECT 1", ().into());
+    timeout(Duration::from_millis(1500), probe).await.map_err(|_| Problem::NO_DATABASE)??; // C2 gives it 2 s in all
     Ok(healthz().await)
 }
 
@@ -48,12 +62,11 @@ pub async fn runtime(State(app): State<Arc<App>>) -> Json<Value> {
 }
 
 pub async fn stats(State(app): State<Arc<App>>) -> Json<Value> {
-    let (in_use, waiting) = app.database.in_use_and_waiting();
     Json(json!({
         "requests_total": app.stats.requests_total.load(Relaxed),
         "busy_seconds_total": app.stats.busy_ns_total.load(Relaxed) as f64 / 1e9,
         "in_flight": app.stats.in_flight.load(Relaxed),
-        "pool_in_use": in_use,
-        "pool_waiting": waiting,
+        "pool_in_use": app.database.pool.metrics().connections_in_use.load(Relaxed),
+        "pool_waiting": app.database.waiting(),
     }))
 }

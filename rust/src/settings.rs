@@ -22,13 +22,11 @@ impl Settings {
         let cpus = thread::available_parallelism().map_or(1, |cpus| cpus.get() as u64);
         let workers = number("WORKERS", cpus.min(1024), 1..=1024)?;
         number("SERVER_THREADS", 200, 1..=100_000)?; // checked by all, used by others
-        // The kernel cuts what is asked for to its own limit; `/runtime` tells what is in effect (C62).
-        let backlog =
-            fs::read_to_string("/proc/sys/net/core/somaxconn").unwrap_or_default().trim().parse().unwrap_or(4096);
+        let somaxconn = fs::read_to_string("/proc/sys/net/core/somaxconn").unwrap_or_default();
         Ok(Self {
             host: text("HOST", "127.0.0.1"),
             port: number("PORT", 8080, 1..=65_535)? as u16,
-            backlog: backlog.min(4096),
+            backlog: somaxconn.trim().parse().unwrap_or(4096_u32).min(4096), // what the kernel makes of it (C62)
             database: database()?,
             pool_size: number("DB_POOL_SIZE", 150, workers..=10_000)? as usize,
             acquire_timeout: Duration::from_millis(number("DB_ACQUIRE_TIMEOUT_MS", 60_000, 1..=3_600_000)?),
@@ -52,19 +50,14 @@ fn number(name: &str, default: u64, bounds: RangeInclusive<u64>) -> Result<u64, 
 
 /// Its value may hold a password, so no sentence shows it.
 fn database() -> Result<Opts, String> {
-    match text("DATABASE_URL", "").as_str() {
-        "" => Err("DATABASE_URL must be set".into()),
-        url => (Opts::from_url(url).ok().filter(|options| options.user().is_some() && options.db_name().is_some()))
-            .ok_or_else(|| "DATABASE_URL is not mysql://user:password@host:port/database".into()),
-    }
+    let options = Opts::from_url(&text("DATABASE_URL", "")).ok();
+    let whole = options.filter(|options| options.user().is_some() && options.db_name().is_some());
+    whole.ok_or_else(|| "DATABASE_URL is not mysql://user:password@host:port/database".into())
 }
 
 fn upstream() -> Result<String, String> {
     let url = text("UPSTREAM_URL", "http://127.0.0.1:9000");
     let uri: Uri = url.parse().unwrap_or_default();
-    let place = uri.host().zip(uri.port_u16());
-    match place.filter(|(host, port)| url == format!("http://{host}:{port}")) {
-        Some(_) => Ok(url),
-        None => Err(format!("UPSTREAM_URL={url:?} is not http://host:port")),
-    }
+    let right = uri.host().zip(uri.port_u16()).is_some_and(|(host, port)| url == format!("http://{host}:{port}"));
+    if right { Ok(url) } else { Err(format!("UPSTREAM_URL={url:?} is not http://host:port")) }
 }

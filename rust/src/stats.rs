@@ -1,10 +1,8 @@
 //! The counters behind `/stats`, and the middleware that counts (C4).
 
-use axum::extract::{Request, State};
-use axum::{middleware::Next, response::Response};
-use std::sync::Arc;
+use axum::{extract::Request, extract::State, middleware::Next, response::Response};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::time::Instant;
+use std::{sync::Arc, time::Instant};
 
 #[derive(Default)]
 pub struct Stats {
