@@ -20,7 +20,9 @@ func (s *service) getBook(_ http.ResponseWriter, r *http.Request) (any, error) {
 		return nil, newProblem(400, "id must be a whole number from 1 to %d", maxID)
 	}
 	var found book
-	err := s.database.query(r.Context(), "SELECT id, name FROM books WHERE id = ?", []any{id}, &found.ID, &found.Name)
+	err := s.database.lend(r.Context(), "SELECT id, name FROM books WHERE id = ?", func(statement *sql.Stmt) error {
+		return statement.QueryRow(id).Scan(&found.ID, &found.Name)
+	})
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, newProblem(404, "book %d does not exist", id)
 	}
@@ -32,7 +34,14 @@ func (s *service) newBook(w http.ResponseWriter, r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	id, err := s.database.insert(r.Context(), "INSERT INTO books (name) VALUES (?)", name)
+	var id int64
+	err = s.database.lend(r.Context(), "INSERT INTO books (name) VALUES (?)", func(statement *sql.Stmt) error {
+		result, err := statement.Exec(name)
+		if err == nil {
+			id, err = result.LastInsertId()
+		}
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}

@@ -37,25 +37,19 @@ func newDatabase(s settings) *database {
 // open opens all connections as soon as the database answers (C60). Lost ones database/sql opens again when it needs them (C43).
 func (d *database) open(ctx context.Context, size int) {
 	for d.pool.Stats().OpenConnections < size && ctx.Err() == nil {
-		connection, err := d.pool.Conn(ctx)
-		if err != nil {
+		if connection, err := d.pool.Conn(ctx); err == nil {
+			defer connection.Close() // gives it back to the pool, once all are open
+		} else {
 			slog.Warn("the pool cannot be opened yet", "error", err)
 			wait(ctx, 1000)
-			continue
 		}
-		defer connection.Close() // gives it back to the pool, once all are open
 	}
 }
 
-// query reads one row.
-func (d *database) query(ctx context.Context, text string, arguments []any, row ...any) error {
-	return d.lend(ctx, text, func(statement *sql.Stmt) error { return statement.QueryRow(arguments...).Scan(row...) })
-}
-
-// leavable is query for a statement that may last: ctx ends the request, the statement keeps its connection until its own end (C40).
-func (d *database) leavable(ctx context.Context, text string, arguments []any, row ...any) error {
+// leavable is lend for a statement that may last: ctx ends the request, the statement keeps its connection until its own end (C40).
+func (d *database) leavable(ctx context.Context, text string, use func(*sql.Stmt) error) error {
 	done := make(chan error, 1)
-	go func() { done <- d.query(ctx, text, arguments, row...) }()
+	go func() { done <- d.lend(ctx, text, use) }()
 	select {
 	case err := <-done:
 		return err
@@ -64,47 +58,25 @@ func (d *database) leavable(ctx context.Context, text string, arguments []any, r
 	}
 }
 
-// insert returns the id of the new row.
-func (d *database) insert(ctx context.Context, text string, arguments ...any) (id int64, err error) {
-	err = d.lend(ctx, text, func(statement *sql.Stmt) error {
-		result, err := statement.Exec(arguments...)
-		if err == nil {
-			id, err = result.LastInsertId()
-		}
-		return err
-	})
-	return id, err
-}
-
 // lend waits for a connection, at most until ctx ends. The statement does not end with ctx: the driver would close its connection (C40).
 func (d *database) lend(ctx context.Context, text string, use func(*sql.Stmt) error) error {
-	if err := d.acquire(ctx); err != nil {
-		return err
+	// The queue is ours: database/sql limits waiting by a statement's context alone, and does not say how many wait (C4).
+	if !d.free.TryAcquire(1) {
+		d.waiting.Add(1)
+		ctx, cancel := context.WithTimeoutCause(ctx, d.limit, errNoDatabase)
+		err := d.free.Acquire(ctx, 1)
+		cancel()
+		d.waiting.Add(-1)
+		if err != nil {
+			return context.Cause(ctx)
+		}
 	}
 	defer d.free.Release(1)
 	statement, err := d.prepare(text)
 	if err == nil {
 		err = use(statement)
 	}
-	if away(err) {
-		return errNoDatabase
-	}
-	return err
-}
-
-// acquire is ours: database/sql limits waiting by a statement's context alone, and does not say how many wait (C4).
-func (d *database) acquire(ctx context.Context) error {
-	if d.free.TryAcquire(1) {
-		return nil
-	}
-	d.waiting.Add(1)
-	defer d.waiting.Add(-1)
-	ctx, cancel := context.WithTimeoutCause(ctx, d.limit, errNoDatabase)
-	defer cancel()
-	if d.free.Acquire(ctx, 1) != nil {
-		return context.Cause(ctx)
-	}
-	return nil
+	return failure(err)
 }
 
 // prepare makes the pool's statement once. database/sql prepares it on each connection at its first use there (C61).
@@ -123,10 +95,12 @@ func (d *database) prepare(text string) (*sql.Stmt, error) {
 	return first.(*sql.Stmt), nil
 }
 
-// away tells a database that does not answer (C38) from one that refuses a statement (C39).
-func away(err error) bool {
-	if refused, is := errors.AsType[*mysql.MySQLError](err); is {
-		return slices.Contains([]uint16{1040, 1053, 1927}, refused.Number) // too many connections, shutdown, connection killed
+// failure tells a database that does not answer (C38) from one that refuses a statement (C39).
+func failure(err error) error {
+	refused, is := errors.AsType[*mysql.MySQLError](err)
+	leaves := is && slices.Contains([]uint16{1040, 1053, 1927}, refused.Number) // too many connections, shutdown, connection killed
+	if err == nil || errors.Is(err, sql.ErrNoRows) || is && !leaves {
+		return err
 	}
-	return err != nil && !errors.Is(err, sql.ErrNoRows)
+	return errNoDatabase
 }

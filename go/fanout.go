@@ -45,13 +45,12 @@ func (s *service) call(ctx context.Context, url string) error {
 		return err
 	}
 	response, err := s.upstream.Do(request)
-	if err != nil {
-		return errNoUpstream
+	if err == nil {
+		defer response.Body.Close()
+		_, err = io.Copy(io.Discard, response.Body) // read to its end, or the connection is not kept
 	}
-	defer response.Body.Close()
-	_, err = io.Copy(io.Discard, response.Body) // read to its end, or the connection is not kept
 	if err != nil || response.StatusCode != http.StatusOK {
-		return errNoUpstream
+		return newProblem(502, "the upstream did not answer") // C37
 	}
 	return nil
 }

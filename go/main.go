@@ -2,6 +2,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -15,13 +16,13 @@ import (
 	"time"
 )
 
-const (
-	keepAlive = 75 * time.Second // C62
-	grace     = 8 * time.Second  // C41
-)
+const keepAlive = 75 * time.Second // C62
 
 func main() {
 	slog.SetDefault(slog.New(slog.NewTextHandler(os.Stderr, nil))) // escapes what clients sent (C29), for net/http too
+	if len(os.Args) > 1 && os.Args[1] == "health" {
+		os.Exit(health(os.Getenv))
+	}
 	if err := run(context.Background(), os.Getenv); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(2) // C42
@@ -35,9 +36,13 @@ func run(ctx context.Context, getenv func(string) string) error {
 		return err
 	}
 	runtime.GOMAXPROCS(settings.workers) // C64
-	listener, err := listen(settings)
+	listener, err := net.Listen("tcp", net.JoinHostPort(settings.host, strconv.Itoa(settings.port)))
 	if err != nil {
 		return fmt.Errorf("HOST=%q and PORT=\"%d\" cannot be bound: %w", settings.host, settings.port, err)
+	}
+	// C62: net.Listen takes all that the kernel allows; a second listen(2) only sets the queue's length.
+	if socket, err := listener.(*net.TCPListener).SyscallConn(); err == nil {
+		socket.Control(func(fd uintptr) { syscall.Listen(int(fd), settings.backlog) })
 	}
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGTERM, syscall.SIGINT)
 	defer stop()
@@ -51,24 +56,19 @@ func run(ctx context.Context, getenv func(string) string) error {
 	case err := <-ended:
 		return err
 	case <-ctx.Done():
+		stop() // a second signal ends the process at once
 	}
-	stop() // a second signal ends the process at once
-	late := time.AfterFunc(grace, func() { os.Exit(0) })
-	defer late.Stop()
+	defer time.AfterFunc(8*time.Second, func() { os.Exit(0) }).Stop() // C41
 	server.Shutdown(context.Background())
 	s.sockets.Wait()
 	return nil
 }
 
-// listen asks for the backlog of C62: net.Listen takes all that the kernel allows; a second listen(2) only sets the queue's length.
-func listen(s settings) (net.Listener, error) {
-	listener, err := net.Listen("tcp", net.JoinHostPort(s.host, strconv.Itoa(s.port)))
-	if err != nil {
-		return nil, err
+// health is the exit code of the container's health check, whose image has no shell: whether the service beside it is ready (C2).
+func health(getenv func(string) string) int {
+	answer, err := http.Get("http://127.0.0.1:" + cmp.Or(getenv("PORT"), "8080") + "/readyz")
+	if err != nil || answer.StatusCode != http.StatusOK {
+		return 1
 	}
-	socket, err := listener.(*net.TCPListener).SyscallConn()
-	if err == nil {
-		socket.Control(func(fd uintptr) { err = syscall.Listen(int(fd), s.backlog) })
-	}
-	return listener, err
+	return 0
 }

@@ -22,10 +22,8 @@ type parameter struct {
 }
 
 func whole(name string, low, high int) parameter {
-	return parameter{name, fmt.Sprintf("a whole number from %d to %d", low, high), func(text string) bool {
-		_, valid := wholeNumber(text, low, high)
-		return valid
-	}}
+	valid := func(text string) bool { _, within := wholeNumber(text, low, high); return within }
+	return parameter{name, fmt.Sprintf("a whole number from %d to %d", low, high), valid}
 }
 
 // oneOf takes the words in the order of the contract's sentence.

@@ -30,7 +30,6 @@ func newProblem(status int, detail string, parts ...any) *problem {
 // Those that several places return.
 var (
 	errTooLarge   = newProblem(413, "the body must not exceed %d bytes", maxBody) // C34
-	errNoUpstream = newProblem(502, "the upstream did not answer")                // C37
 	errNoDatabase = newProblem(503, "the database did not answer")                // C38
 )
 

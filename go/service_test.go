@@ -254,6 +254,20 @@ func TestPanic(t *testing.T) {
 	}
 }
 
+// The container's health check asks a service that is ready, one that is not, and none (C2).
+func TestHealth(t *testing.T) {
+	status := http.StatusOK
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(status) }))
+	_, port, _ := net.SplitHostPort(server.Listener.Addr().String())
+	ready := health(environmentOf("PORT", port))
+	status = http.StatusServiceUnavailable
+	waiting := health(environmentOf("PORT", port))
+	server.Close()
+	if gone := health(environmentOf("PORT", port)); ready != 0 || waiting != 1 || gone != 1 {
+		t.Errorf("exit codes: ready %d, waiting %d, gone %d", ready, waiting, gone)
+	}
+}
+
 // The race detector sees a stop only from inside (C41).
 func TestStop(t *testing.T) {
 	address, stop, ended := start(t)

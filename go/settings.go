@@ -16,11 +16,10 @@ import (
 
 // settings are those of C50, read once and never changed.
 type settings struct {
-	host, upstreamURL               string
-	port, backlog                   int
-	workers, poolSize               int
-	acquireTimeout, upstreamTimeout time.Duration
-	database                        *mysql.Config
+	host, upstreamURL                string
+	port, backlog, workers, poolSize int
+	acquireTimeout, upstreamTimeout  time.Duration
+	database                         *mysql.Config
 }
 
 // readSettings reads the environment; its error is the first mistake, in the sentence of C42.
@@ -48,11 +47,9 @@ func readSettings(getenv func(string) string) (s settings, err error) {
 	if s.database = mysqlConfig(getenv("DATABASE_URL")); s.database == nil {
 		refuse("DATABASE_URL is not mysql://user:password@host:port/database") // its value may hold a password anywhere
 	}
-	s.backlog = 4096                                       // C62
 	text, _ := os.ReadFile("/proc/sys/net/core/somaxconn") // which only Linux has
-	if somaxconn, wrong := strconv.Atoi(strings.TrimSpace(string(text))); wrong == nil {
-		s.backlog = min(s.backlog, somaxconn)
-	}
+	somaxconn, _ := strconv.Atoi(strings.TrimSpace(string(text)))
+	s.backlog = min(4096, cmp.Or(somaxconn, 4096)) // C62
 	return s, err
 }
 
@@ -63,10 +60,9 @@ func mysqlConfig(address string) *mysql.Config {
 		return nil
 	}
 	config := mysql.NewConfig() // asks for utf8mb4 in the handshake; no session commands follow
-	config.User = u.User.Username()
+	config.Addr = net.JoinHostPort(u.Hostname(), cmp.Or(u.Port(), "3306"))
+	config.User, config.DBName = u.User.Username(), u.Path[1:]
 	config.Passwd, _ = u.User.Password()
-	config.Net, config.Addr = "tcp", net.JoinHostPort(u.Hostname(), cmp.Or(u.Port(), "3306"))
-	config.DBName = u.Path[1:]
 	config.Logger = &mysql.NopLogger{} // it would log what it returns
 	return config
 }

@@ -18,13 +18,12 @@ func (c *counters) count(next http.Handler) http.Handler {
 			next.ServeHTTP(w, r)
 			return
 		}
-		begun := time.Now()
 		c.inFlight.Add(1)
-		defer func() {
+		defer func(begun time.Time) {
 			c.busyNanoseconds.Add(int64(time.Since(begun)))
 			c.requests.Add(1)
 			c.inFlight.Add(-1)
-		}()
+		}(time.Now())
 		next.ServeHTTP(w, r)
 	})
 }

@@ -52,8 +52,7 @@ func (s *service) ws(w http.ResponseWriter, r *http.Request) (any, error) {
 	for {
 		kind, message, err := socket.Read(r.Context())
 		if err == nil && kind == websocket.MessageText && !utf8.Valid(message) { // which the library leaves to us
-			socket.Close(websocket.StatusInvalidFramePayloadData, "")
-			return nil, nil
+			socket.Close(websocket.StatusInvalidFramePayloadData, "") // after which Write fails
 		}
 		if err != nil || socket.Write(r.Context(), kind, message) != nil {
 			return nil, nil

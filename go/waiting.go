@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"database/sql"
 	"io"
 	"net/http"
 	"time"
@@ -28,19 +29,20 @@ func (s *service) sleepQuery(_ http.ResponseWriter, r *http.Request) (any, error
 	if err := wait(r.Context(), answer.MS); err != nil {
 		return nil, err
 	}
-	err := s.database.query(r.Context(), "SELECT NOW(6)", nil, &answer.Now) // the driver writes all six digits
+	// The driver writes all six digits.
+	err := s.database.lend(r.Context(), "SELECT NOW(6)", func(statement *sql.Stmt) error { return statement.QueryRow().Scan(&answer.Now) })
 	return &answer, err
 }
 
 func (s *service) slowQuery(_ http.ResponseWriter, r *http.Request) (any, error) {
 	ms, interrupted := number(r, "ms"), false // the sleep is interrupted when the database stops
-	err := s.database.leavable(r.Context(), "SELECT SLEEP(?)", []any{float64(ms) / 1000}, &interrupted)
+	err := s.database.leavable(r.Context(), "SELECT SLEEP(?)", func(statement *sql.Stmt) error {
+		return statement.QueryRow(float64(ms) / 1000).Scan(&interrupted)
+	})
 	if err == nil && interrupted {
 		err = errNoDatabase
 	}
-	return struct {
-		MS int `json:"queried_ms"`
-	}{ms}, err
+	return map[string]int{"queried_ms": ms}, err
 }
 
 // wait ends when the time is over, or when the client leaves (C40).

@@ -300,7 +300,7 @@ FAULTY_DOCKERFILE = {
     "shell form": ('ENTRYPOINT ["/go-service"]', "ENTRYPOINT /go-service", "exec form"),
     "a shell": ('ENTRYPOINT ["/go-service"]', 'ENTRYPOINT ["/bin/sh", "-c", "/go-service"]', "wrapper"),
     "no entry": ('ENTRYPOINT ["/go-service"]\n', "", "ENTRYPOINT"),
-    "no health check": ('CMD ["/health"]', "CMD /health", "HEALTHCHECK"),
+    "no health check": ('CMD ["/go-service", "health"]', "CMD /go-service health", "HEALTHCHECK"),
     "loopback only": ("ENV HOST=0.0.0.0", "ENV HOST=127.0.0.1", "HOST"),
     "a secret": ("ENV HOST=0.0.0.0", "ENV HOST=0.0.0.0 DATABASE_URL=mysql://a:b@c/d", "HOST"),
     "built where it runs": ("USER 65532", "RUN go install\nUSER 65532", "RUN in the run stage"),
