@@ -44,12 +44,11 @@ class Main {
                 "--spring.threads.virtual.enabled=" + settings.virtualThreads());
     }
 
-    /** What Spring Boot has no property for; it runs after Spring Boot's own, which knows no -1. */
+    /** What Spring Boot has no property for. */
     @Bean
     WebServerFactoryCustomizer<TomcatServletWebServerFactory> tomcat() {
         return factory -> factory.addConnectorCustomizers(connector -> {
             connector.setAllowTrace(true); // C21: not to be answered by Tomcat; Routes makes it 405
-            connector.setProperty("maxConnections", "-1"); // C62: none of its own
             connector.setProperty("continueResponseTiming", "onRead"); // C23: not before a 413
         });
     }

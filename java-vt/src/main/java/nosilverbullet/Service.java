@@ -69,7 +69,7 @@ record Service(
         runtime.putObject("settings")
                 .put("backlog", http.getAcceptCount())
                 .put("keep_alive_s", http.getKeepAliveTimeout() / 1000)
-                .put("max_connections", http.getMaxConnections() < 0 ? null : http.getMaxConnections())
+                .put("max_connections", http.getMaxConnections() == Integer.MAX_VALUE ? null : http.getMaxConnections())
                 .put("server_threads", thread.isVirtual() ? null : http.getMaxThreads())
                 .put("db_acquire_timeout_ms", database.pool().getConnectionTimeout())
                 .put("db_statements", settings.preparedStatements() ? "prepared" : "text")

@@ -158,6 +158,19 @@ class ServiceTest {
         assertEquals("VIRTUAL_THREADS=\"x\" is not true or false", said);
     }
 
+    @Test
+    void admitsAsManyConnectionsAsAnOperatorSays() throws Exception {
+        try (var service = start(Map.of())) {
+            assertTrue(get(service, "/runtime").body().contains("\"max_connections\":null")); // C62
+        }
+        System.setProperty("server.tomcat.max-connections", "600");
+        try (var service = start(Map.of())) {
+            assertTrue(get(service, "/runtime").body().contains("\"max_connections\":600"));
+        } finally {
+            System.clearProperty("server.tomcat.max-connections");
+        }
+    }
+
     @ParameterizedTest
     @ValueSource(strings = {"true", "false"})
     void streamsEndAtOnceWhenTheServiceStopsAndTheOthersFinish(String virtual) throws Exception { // C41
