@@ -159,6 +159,13 @@ describe('contract/settings.json', async () => {
     });
   }
 
+  test('more workers than the pool has connections where its size is not set', () => {
+    assert.equal(readSettings({ ...AWAY, DB_POOL_SIZE: '', WORKERS: '150' }).workers, 150);
+    assert.throws(() => readSettings({ ...AWAY, DB_POOL_SIZE: '', WORKERS: '151' }), {
+      message: 'WORKERS="151" is not a whole number from 1 to 150',
+    });
+  });
+
   test('a name as HOST', async (t) => {
     const service = await launchService(t, { HOST: 'localhost', WORKERS: '1' });
     assert.equal((await service.ask('/hello')).body, 'hello');

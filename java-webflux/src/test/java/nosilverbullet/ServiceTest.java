@@ -157,6 +157,10 @@ class ServiceTest {
                 assertFalse(said.contains("secret") || said.contains("\n"), said);
             }
         }
+        var tooMany = environment(Map.of("DB_POOL_SIZE", "", "WORKERS", "151"));
+        assertEquals(
+                "WORKERS=\"151\" is not a whole number from 1 to 150",
+                assertThrows(Settings.Wrong.class, () -> Settings.from(tooMany)).getMessage());
         var environment = environment(Map.of("DB_CLIENT", "x"));
         var said = assertThrows(Settings.Wrong.class, () -> Settings.from(environment))
                 .getMessage();
