@@ -208,6 +208,16 @@ test('C38, C40: waiting for a connection ends at the limit, or where the client 
   await eventually(async () => assert.deepEqual(await waiting(), [0, 0]));
 });
 
+test('C38: a database that takes no more connections is away', async (t) => {
+  const refusal = '\x17\0\0\0\xff\x10\x04Too many connections'; // error 1040, in the place of a greeting
+  const full = createServer((socket) => socket.on('error', () => {}).end(refusal, 'latin1')).listen(0, '127.0.0.1');
+  t.after(() => full.close());
+  await once(full, 'listening');
+  const DATABASE_URL = `mysql://user:secret@127.0.0.1:${full.address().port}/nsb`;
+  const service = await launchService(t, { DATABASE_URL, WORKERS: '1' });
+  assert.equal((await service.ask('/books/1')).status, 503);
+});
+
 for (const workers of ['1', '2']) {
   describe(`with ${workers} worker(s)`, () => {
     test('C4: counters over all workers', async (t) => {
