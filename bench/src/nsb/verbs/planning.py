@@ -217,7 +217,7 @@ def show(asked: Asked, runner: str) -> None:
     noise = earlier.noise(BENCH, host.facts(ROOT)["name"], plan.profile, planned, say)
     comparisons = max(1, len(plan.contenders) - len(plan.controls) - 1) * len(plan.scenarios)
     for line in power.lines(planned, plan.rounds, comparisons, noise):
-        console.print(line, markup=False)
+        console.print(line, markup=False, soft_wrap=True)
 
 
 # --- checking --------------------------------------------------------------------------------------------------------
