@@ -195,6 +195,12 @@ def test_what_may_differ_is_named() -> None:
     assert "only in B: cost · c" in found.only
 
 
+def test_a_scenario_that_one_run_lacks_is_one_line() -> None:
+    whole = facts()
+    fewer = changed("plan.scenarios", whole["plan"]["scenarios"][:-1])
+    assert compare(whole, cells(1), fewer, cells(2)).only == [f"only in A: {whole['plan']['scenarios'][-1]}"]
+
+
 def test_false_alarms_between_equal_runs_are_rare() -> None:
     wrong = sum(bool(compare(facts(), cells(2 * i, s=0.08), facts(), cells(2 * i + 1, s=0.08)).worse) for i in range(100))
     assert wrong <= 5

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
+from operator import itemgetter
 from typing import Any, Literal
 
 from nsb.analyse.judge import LEAST_ROUNDS, Unit, paired, series, shown, twins, unit
@@ -124,10 +126,17 @@ def compare(run_a: dict[str, Any], cells_a: Iterable[Cell], run_b: dict[str, Any
     return Comparison(
         cells=[pair.difference(levels.get(pair, 0.95)) for pair in pairs],
         differs=_differs(run_a, run_b),
-        only=[
-            f"only in {one.name}: {s} · {c}" for one, other in ((a, b), (b, a)) for s, c in one.planned if (s, c) not in set(other.planned)
-        ],
+        only=[*_only(a, b), *_only(b, a)],
     )
+
+
+def _only(one: Side, other: Side) -> Iterator[str]:
+    """What the other run did not plan: a scenario as a whole, or its contenders."""
+    for scenario, planned in groupby(one.planned, key=itemgetter(0)):
+        contenders = [contender for _, contender in planned]
+        lacking = [contender for contender in contenders if (scenario, contender) not in other.planned]
+        if lacking:
+            yield f"only in {one.name}: {scenario}" + ("" if lacking == contenders else f" · {', '.join(lacking)}")
 
 
 class _Pair:
