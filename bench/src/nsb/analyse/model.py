@@ -350,7 +350,8 @@ def _rows(rounds: Sequence[Mapping[str, float]], solved: Sequence[Sequence[float
     for name in (name for name in works if any(name in own for own in rounds)):
         pairs = [(own[name], cost_of(works[name], each)) for own, each in zip(rounds, solved, strict=True) if name in own]
         measured, fitted = (_geometric(column) for column in zip(*pairs, strict=True))
-        row = Row(scenario=name, measured_us=round(measured, 4), fitted_us=round(fitted, 4), residual=round(fitted / measured - 1, 6))
+        residual = round(fitted / measured - 1, 6) + 0.0  # no −0.0, whose sign depends on the machine
+        row = Row(scenario=name, measured_us=round(measured, 4), fitted_us=round(fitted, 4), residual=residual)
         found.append(row)
     return found
 
