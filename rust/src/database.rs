@@ -33,8 +33,7 @@ impl Database {
         database
     }
 
-    /// Borrows all that are free, 16 at once, so that the pool opens them as soon as the database answers. Later the pool
-    /// replaces lost ones when asked for them.
+    /// Borrows all that are free, so that the pool opens them once the database answers. Lost ones it replaces when asked.
     async fn fill(self: Arc<Self>) {
         loop {
             let free = self.permits.available_permits();

@@ -5,7 +5,7 @@ use crate::problems::Problem;
 use crate::service::{Answer, Answered, App};
 use axum::http::{StatusCode, Uri};
 use axum::{Json, body::Bytes, extract::RawQuery, extract::State};
-use futures_util::{StreamExt, TryStreamExt, stream};
+use futures_util::future::try_join_all;
 use http_body_util::{BodyExt, Empty};
 use hyper_util::client::legacy::{Client, connect::HttpConnector};
 use hyper_util::rt::{TokioExecutor, TokioTimer};
@@ -30,8 +30,14 @@ pub async fn fanout(State(app): State<Arc<App>>, query: RawQuery) -> Answered {
     let ms = number(&query, "ms", MILLISECONDS)?;
     let mode = one_of(&query, "mode", ["concurrent", "sequential"])?;
     let uri: Uri = format!("{}/delay?ms={ms}", app.settings.upstream).parse().map_err(Problem::internal)?;
-    let at_once = if mode == "concurrent" { calls as usize } else { 1 };
-    stream::iter(0..calls).map(|_| delay(&app, uri.clone())).buffer_unordered(at_once).try_collect::<()>().await?;
+    let all = (0..calls).map(|_| delay(&app, uri.clone()));
+    if mode == "concurrent" {
+        try_join_all(all).await?;
+    } else {
+        for call in all {
+            call.await?;
+        }
+    }
     Ok(Json(Answer::Fanout { calls, mode, completed: calls }))
 }
 

@@ -13,8 +13,7 @@ use tungstenite::Error::{Capacity, Protocol, Utf8};
 const LARGEST_MESSAGE: usize = 65_536;
 /// A frame up to here is read before it is refused: closing on unread bytes would reset the connection, without a reason.
 const LARGEST_FRAME: usize = 1 << 20;
-/// The 128 KiB that tungstenite takes by itself would be most of an idle socket's memory.
-const READ_BUFFER: usize = 4096;
+const READ_BUFFER: usize = 4096; // tungstenite's own 128 KiB would be most of an idle socket's memory
 const CLOSE_LIMIT: Duration = Duration::from_secs(1);
 
 pub async fn events(
