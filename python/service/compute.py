@@ -3,8 +3,7 @@
 import asyncio
 import time
 
-from fastapi import Response
-from fastapi.responses import JSONResponse
+from fastapi.responses import JSONResponse, Response
 
 from service.parameters import BlockMs, Offload, Rounds
 

@@ -6,10 +6,9 @@ import os
 import signal
 import socket
 import sys
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from ctypes import Array
-from functools import partial
 from multiprocessing.connection import wait
 from pathlib import Path
 
@@ -36,18 +35,16 @@ def main() -> int:
         print(f'HOST="{wanted.host}" and PORT="{wanted.port}" cannot be bound: {error}', file=sys.stderr)
         return 2
     listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)  # C62: inherited; asyncio's loop would not set it
-    work = partial(serve, wanted, listener, stats.shared(wanted.workers))
+    counters = stats.shared(wanted.workers)
     if wanted.workers > 1:
-        return supervise(work, wanted.workers, listener)
-    work(0)
-    return 0
+        return supervise(wanted, listener, counters)
+    return serve(wanted, listener, counters, 0)
 
 
-def supervise(work: Callable[[int], None], count: int, listener: socket.socket) -> int:
-    """Runs a process per worker to its end. There is no heartbeat: stopped by SIGSTOP they stay as they are.
-    One that dies by itself ends the whole service, for its part of the pool is gone."""
+def supervise(wanted: settings.Settings, listener: socket.socket, counters: Array[stats.Counters]) -> int:
+    """Runs a process per worker. One that dies by itself ends the whole service, for its part of the pool is gone."""
     fork = multiprocessing.get_context("fork")
-    workers = [fork.Process(target=work, args=(index,)) for index in range(count)]
+    workers = [fork.Process(target=serve, args=(wanted, listener, counters, each)) for each in range(wanted.workers)]
 
     def stop(*_: object) -> None:
         for worker in workers:
@@ -65,7 +62,7 @@ def supervise(work: Callable[[int], None], count: int, listener: socket.socket) 
     return int(any(worker.exitcode not in (0, -signal.SIGTERM) for worker in workers))
 
 
-def serve(wanted: settings.Settings, listener: socket.socket, counters: Array[stats.Counters], worker: int) -> None:
+def serve(wanted: settings.Settings, listener: socket.socket, counters: Array[stats.Counters], worker: int) -> int:
     """Runs one worker to its end."""
 
     @asynccontextmanager
@@ -73,7 +70,7 @@ def serve(wanted: settings.Settings, listener: socket.socket, counters: Array[st
         if parent := multiprocessing.parent_process():
             asyncio.get_running_loop().add_reader(parent.sentinel, os._exit, 1)  # no worker outlives a killed parent
         share = len(range(worker, wanted.db_pool_size, wanted.workers))  # the first ones get the remainder
-        database = Database(wanted.database_url, share, wanted.db_acquire_timeout_ms, counters[worker])
+        database = Database(wanted, share, counters[worker])
         opening = asyncio.create_task(database.open())
         async with fanout.client(wanted.upstream_timeout_ms) as upstream:
             app.state.database, app.state.upstream = database, upstream
@@ -83,21 +80,12 @@ def serve(wanted: settings.Settings, listener: socket.socket, counters: Array[st
 
     app = application(lifespan, counters[worker])
     config = uvicorn.Config(
-        app,
-        loop=wanted.loop,
-        http="httptools",
-        ws="websockets-sansio",
-        ws_max_size=65536,  # C24
-        ws_ping_interval=None,
-        ws_per_message_deflate=False,
-        lifespan="on",
-        backlog=BACKLOG,
-        timeout_keep_alive=75,  # C62
-        timeout_graceful_shutdown=7,  # C41 allows 8 s for everything
-        access_log=False,
-        log_level="warning",
-        proxy_headers=False,
-    )
+        app, loop=wanted.loop, http="httptools", lifespan="on", log_level="warning",
+        access_log=False, proxy_headers=False, backlog=BACKLOG, timeout_keep_alive=75,  # C62
+        ws="websockets-sansio", ws_max_size=65536, ws_ping_interval=None, ws_per_message_deflate=False,  # C24
+        timeout_graceful_shutdown=6,  # C41 allows 8 s for everything
+    )  # fmt: skip
     server = Server(config)
     app.state.settings, app.state.counters, app.state.server = wanted, counters, server
     server.run(sockets=[listener])
+    return 0

@@ -2,7 +2,8 @@
 
 import asyncio
 from collections.abc import Callable
-from typing import Annotated, Any
+from functools import partial
+from typing import Annotated
 
 from fastapi import Depends, HTTPException, Request
 from pydantic_core import from_json
@@ -14,22 +15,18 @@ BODY_LIMIT_S = 20  # C27
 MAX_NAME = 255
 
 
-def _once(name: str, read: Callable[[str], int | str]) -> Any:
+async def _once(name: str, read: Callable[[str], int | str], request: Request) -> int | str:
     """A parameter of the query. `read` gets nothing, which is always wrong, unless it is given exactly once."""
-
-    async def once(request: Request) -> int | str:
-        values = request.query_params.getlist(name)
-        try:
-            return read(values[0] if len(values) == 1 else "")
-        except ValueError as meaning:
-            raise HTTPException(400, f"{name} must be given once, as {meaning}") from None
-
-    return Depends(once)
+    values = request.query_params.getlist(name)
+    try:
+        return read(values[0] if len(values) == 1 else "")
+    except ValueError as meaning:
+        raise HTTPException(400, f"{name} must be given once, as {meaning}") from None
 
 
 async def _book_id(request: Request) -> int:
     try:
-        return whole(1, 9007199254740991)(request.path_params["id"])
+        return whole(1, 9007199254740991, request.path_params["id"])
     except ValueError as meaning:
         raise HTTPException(400, f"id must be {meaning}") from None
 
@@ -49,22 +46,22 @@ async def _book_name(request: Request) -> str:
                 if len(body) > MAX_BODY:
                     raise too_large
         content = from_json(body, allow_inf_nan=False)
-    except TimeoutError:
-        raise HTTPException(400, "the body must be JSON in UTF-8", {"Connection": "close"}) from None
-    except ValueError:
-        raise HTTPException(400, "the body must be JSON in UTF-8") from None
+    except (TimeoutError, ValueError) as error:
+        headers = {"Connection": "close"} if isinstance(error, TimeoutError) else None  # the rest would still come
+        raise HTTPException(400, "the body must be JSON in UTF-8", headers) from None
     match content:
         case {"name": str(name)} if 1 <= len(name) <= MAX_NAME:
             return name
     raise HTTPException(422, f"name must be a string of 1 to {MAX_NAME} characters")
 
 
-Ms = Annotated[int, _once("ms", whole(0, 60000))]
-BlockMs = Annotated[int, _once("ms", whole(0, 1000))]
-IntervalMs = Annotated[int, _once("interval_ms", whole(10, 60000))]
-Calls = Annotated[int, _once("calls", whole(1, 1000))]
-Rounds = Annotated[int, _once("rounds", whole(1, 10000000))]
-Mode = Annotated[str, _once("mode", word("concurrent|sequential", "concurrent or sequential"))]
-Offload = Annotated[str, _once("offload", word("false|true", "false or true"))]
+MODES = partial(word, "concurrent|sequential", "concurrent or sequential")
+Ms = Annotated[int, Depends(partial(_once, "ms", partial(whole, 0, 60000)))]
+BlockMs = Annotated[int, Depends(partial(_once, "ms", partial(whole, 0, 1000)))]
+IntervalMs = Annotated[int, Depends(partial(_once, "interval_ms", partial(whole, 10, 60000)))]
+Calls = Annotated[int, Depends(partial(_once, "calls", partial(whole, 1, 1000)))]
+Rounds = Annotated[int, Depends(partial(_once, "rounds", partial(whole, 1, 10000000)))]
+Mode = Annotated[str, Depends(partial(_once, "mode", MODES))]
+Offload = Annotated[str, Depends(partial(_once, "offload", partial(word, "false|true", "false or true")))]
 BookId = Annotated[int, Depends(_book_id)]
 BookName = Annotated[str, Depends(_book_name)]

@@ -3,7 +3,8 @@
 import math
 import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 from urllib.parse import unquote, urlsplit
@@ -13,27 +14,18 @@ from pydantic import BaseModel, BeforeValidator, Field, ValidationError, Validat
 WHOLE_NUMBER = re.compile(r"0|[1-9][0-9]{0,15}")
 
 
-def whole(low: int, high: int) -> Callable[[str], int]:
-    """What reads a whole number (C22); its ValueError says what the text should be."""
-
-    def read(text: str) -> int:
-        number = int(text) if WHOLE_NUMBER.fullmatch(text) else -1
-        if not low <= number <= high:
-            raise ValueError(f"a whole number from {low} to {high}")
+def whole(low: int, high: int, text: str) -> int:
+    """Reads a whole number (C22); ValueError says what the text should be."""
+    if WHOLE_NUMBER.fullmatch(text) and low <= (number := int(text)) <= high:
         return number
+    raise ValueError(f"a whole number from {low} to {high}")
 
-    return read
 
-
-def word(pattern: str, meaning: str) -> Callable[[str], str]:
-    """What reads a text with a pattern."""
-
-    def read(text: str) -> str:
-        if not re.fullmatch(pattern, text):
-            raise ValueError(meaning)
+def word(pattern: str, meaning: str, text: str) -> str:
+    """Reads a text with a pattern; ValueError says what it should be."""
+    if re.fullmatch(pattern, text):
         return text
-
-    return read
+    raise ValueError(meaning)
 
 
 def _address(url: str) -> dict[str, Any]:
@@ -47,7 +39,7 @@ def _address(url: str) -> dict[str, Any]:
 
 
 def _pool_size(size: object, others: ValidationInfo) -> int:
-    return whole(others.data.get("workers", 1), 10000)(str(size))
+    return whole(others.data.get("workers", 1), 10000, str(size))
 
 
 def _granted_cpus() -> int:
@@ -58,22 +50,21 @@ def _granted_cpus() -> int:
     return granted if quota == "max" else max(1, min(granted, math.ceil(int(quota) / int(period))))
 
 
-Address = Annotated[dict[str, Any], BeforeValidator(_address)]
-HttpAddress = Annotated[str, BeforeValidator(word(r"http://[^/?#@\s]+:[1-9][0-9]{0,4}", "http://host:port"))]
-Milliseconds = Annotated[int, BeforeValidator(whole(1, 3600000))]
+HTTP = partial(word, r"http://[^/?#@\s]+:[1-9][0-9]{0,4}", "http://host:port")
+Milliseconds = Annotated[int, BeforeValidator(partial(whole, 1, 3600000))]
 
 
 class Settings(BaseModel, frozen=True, alias_generator=str.upper):
     host: str = "127.0.0.1"
-    port: Annotated[int, BeforeValidator(whole(1, 65535))] = 8080
-    database_url: Address = Field("", validate_default=True, repr=False)
-    workers: Annotated[int, BeforeValidator(whole(1, 1024))] = Field(default_factory=_granted_cpus)
+    port: Annotated[int, BeforeValidator(partial(whole, 1, 65535))] = 8080
+    database_url: Annotated[dict[str, Any], BeforeValidator(_address)] = Field("", validate_default=True, repr=False)
+    workers: Annotated[int, BeforeValidator(partial(whole, 1, 1024))] = Field(default_factory=_granted_cpus)
     db_pool_size: Annotated[int, BeforeValidator(_pool_size)] = Field(150, validate_default=True)
     db_acquire_timeout_ms: Milliseconds = 60000
-    upstream_url: HttpAddress = "http://127.0.0.1:9000"
+    upstream_url: Annotated[str, BeforeValidator(HTTP)] = "http://127.0.0.1:9000"
     upstream_timeout_ms: Milliseconds = 70000
-    server_threads: Annotated[int, BeforeValidator(whole(1, 100000))] = 200  # checked as everywhere, not used here
-    loop: Annotated[str, BeforeValidator(word("uvloop|asyncio", "uvloop or asyncio"))] = "uvloop"  # our own
+    server_threads: Annotated[int, BeforeValidator(partial(whole, 1, 100000))] = 200  # checked, used by nothing here
+    loop: Annotated[str, BeforeValidator(partial(word, "uvloop|asyncio", "uvloop or asyncio"))] = "uvloop"
 
 
 def read(environment: Mapping[str, str]) -> Settings:

@@ -19,7 +19,3 @@ class Counters(Structure):
 def shared(workers: int) -> Array[Counters]:
     """For each worker its own; to be created before they are forked."""
     return (Counters * workers).from_buffer(mmap(-1, workers * sizeof(Counters)))
-
-
-def totals(counters: Array[Counters]) -> dict[str, float]:
-    return {name: sum(getattr(one, name) for one in counters) for name, *_ in Counters._fields_}

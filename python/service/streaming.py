@@ -3,14 +3,12 @@
 import asyncio
 import itertools
 import signal
-import socket
 from collections.abc import AsyncIterator
 from contextlib import suppress
-from types import FrameType
 
 import uvicorn
 from fastapi import HTTPException, Request, Response, WebSocket, WebSocketDisconnect, status
-from fastapi.responses import StreamingResponse
+from fastapi.sse import EventSourceResponse
 
 from service.parameters import IntervalMs
 
@@ -23,29 +21,25 @@ class Server(uvicorn.Server):
         self.stopping = asyncio.Event()
         self.web_sockets: set[WebSocket] = set()
 
-    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+    def handle_exit(self, *_: object) -> None:
         self.should_exit = True
         signal.alarm(8)  # ends the process where a handler keeps its loop busy
 
-    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """uvicorn alone would wait for /events, and close /ws with a code of its own."""
+    async def main_loop(self) -> None:
+        """Behind uvicorn's own: its shutdown would wait for /events, and close /ws with a code of its own."""
+        await super().main_loop()
         self.stopping.set()
         closing = [web_socket.close(status.WS_1001_GOING_AWAY) for web_socket in self.web_sockets]
         await asyncio.gather(*closing, return_exceptions=True)  # a client may close at the same moment
-        await super().shutdown(sockets)
 
 
 async def events(request: Request, interval_ms: IntervalMs) -> Response:
-    content = _events(interval_ms / 1000, request.app.state.server.stopping)
-    return StreamingResponse(
-        iter(()) if request.method == "HEAD" else content,
-        media_type="text/event-stream",
-        headers={"Cache-Control": "no-store"},
-    )
+    stream = _events(interval_ms / 1000, request.app.state.server.stopping)
+    return EventSourceResponse(iter(()) if request.method == "HEAD" else stream, headers={"Cache-Control": "no-store"})
 
 
 async def _events(interval_s: float, stopping: asyncio.Event) -> AsyncIterator[str]:
-    """StreamingResponse cancels it when the client has left."""
+    """Cancelled when the client has left."""
     for number in itertools.count():
         yield f"data: {number}\n\n"
         with suppress(TimeoutError):

@@ -34,33 +34,27 @@ async def slow_query(request: Request, ms: Ms) -> Response:
 async def pause(request: Request, ms: int) -> None:
     """Waits; ClientDisconnect if the client leaves. It awaits the leaving itself, with a limit: no second task."""
     with suppress(TimeoutError):
-        async with asyncio.timeout(ms / 1000):
-            await _left(request)
+        async with asyncio.timeout(ms / 1000) as deadline:
+            await _watch(request, deadline)
             raise ClientDisconnect
 
 
 @asynccontextmanager
-async def watched(request: Request) -> AsyncIterator[None]:
-    """Cancels what is awaited inside and raises ClientDisconnect when the client leaves. Costs a task."""
-
-    async def watch() -> None:
-        await _left(request)
-        deadline.reschedule(0)  # long past: it expires at once
-
+async def watched(request: Request, limit_s: float | None = None) -> AsyncIterator[None]:
+    """Cancels what is awaited inside: TimeoutError at the limit, ClientDisconnect if the client left. Costs a task."""
     try:
-        async with asyncio.timeout(None) as deadline:
-            watcher = asyncio.create_task(watch())
+        async with asyncio.timeout(limit_s) as deadline:
+            watcher = asyncio.create_task(_watch(request, deadline))
             try:
                 yield
             finally:
                 watcher.cancel()
-    except TimeoutError:
-        if deadline.expired():
-            raise ClientDisconnect from None
-        raise
+    except TimeoutError as late:
+        raise ClientDisconnect if watcher.done() else late from None
 
 
-async def _left(request: Request) -> None:
-    """Returns when ASGI tells that the client has left."""
+async def _watch(request: Request, deadline: asyncio.Timeout) -> None:
+    """Ends the deadline when ASGI tells that the client has left."""
     while (await request.receive())["type"] != "http.disconnect":
         pass
+    deadline.reschedule(0)  # long past: it expires at once
