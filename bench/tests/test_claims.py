@@ -11,10 +11,12 @@ import pytest
 
 from nsb.analyse import claims as engine
 from nsb.analyse import dominance, judge
-from nsb.records.judged import Cell, Latency, SecondFigure, Slope
+from nsb.analyse.merged import across
+from nsb.records.judged import Cell, Latency, LevelFigure, OverloadFigure, SecondFigure, Slope
 from nsb.records.sources import Code, Size
 from nsb.registry.claims import Claim, Claims, Criterion, Dominance, Judged, JudgedClaim, Judgement
 from nsb.render import claims as verdicts
+from nsb.render import messages
 
 SAID = {"en": "It is so.", "ko": "그렇습니다."}
 RUN: dict[str, Any] = {
@@ -54,12 +56,24 @@ def figure(metric: str, value: float) -> dict[str, Any]:
     return {
         "cpu": {"cpu_us_per_request": {"service": value}},
         "memory": {"memory_slope": Slope(kib=value, first_kib=value, last_kib=value)},
+        "goodput": {"overload": OverloadFigure(capacity_rps=1.0, idle_ms=1.0, limit_s=10.0, levels=levels(value))},
         "threads": {"threads_peak": round(value)},
         "switches": {"switches_per_request": value},
         "memory_peak": {"memory_peak_mib": value},
         "p50": {"latency_ms": Latency(**{**latency, "p50": value})},
         "p99": {"latency_ms": Latency(**{**latency, "p99": value})},
     }.get(metric, {"throughput_rps": value})
+
+
+def levels(goodput: float) -> list[LevelFigure]:
+    """The same share at three levels; back after twice as many ms."""
+    return [
+        LevelFigure(
+            percent=percent, goodput=goodput, p50_ms=None, p99_ms=None, gave_up=0.0, errors=0.0, queued=0.0, kinds={}, memory_mib=1.0,
+            late=False, back_ms=2 * goodput,
+        )
+        for percent in (100, 120, 150)
+    ]  # fmt: skip
 
 
 def ran(scenario: str, metric: str, values: Mapping[str, Sequence[float]], **more: Any) -> list[Cell]:
@@ -305,6 +319,30 @@ def size(lines: int, complexity: int = 10) -> Size:
 
 
 CODE = Code(tool="lizard 1", services={"mvc": size(300), "flux": size(450, 0)}, contenders={"a": "mvc", "b": "mvc", "c": "flux"})
+
+
+@pytest.mark.parametrize("metric", ["goodput", "goodput_100", "goodput_120"])
+def test_shares_are_compared_in_percentage_points(metric: str) -> None:
+    rule = {"rule": "points_greater", "scenario": "most", "metric": metric, "contender": "a", "other": "b", "points": 5.0}
+    found = part(ran("most", "goodput", {"a": about(60), "b": [0.01] * 6}), rule)
+    c = found.comparisons[0]
+    assert (said(found), c.unit, c.border, c.value) == (SUPPORTED, "points", 5.0, pytest.approx(60, abs=0.5))
+    assert said(part(ran("most", "goodput", {"a": about(60), "b": about(59)}), rule)) == REFUTED
+    noisy = ran("most", "goodput", {"a": about(60, times=3), "b": about(54, 2, times=3)})
+    assert said(part(noisy, rule)) == ("UNDECIDED", "straddles")
+    with pytest.raises(ValueError, match="cpu is no share"):
+        claim({**rule, "metric": "cpu"})
+
+
+def test_a_share_is_told_in_whole_percent_and_is_none_below_0() -> None:
+    rule = {"rule": "figure_at_most", "scenario": "most", "metric": "goodput", "contenders": ["b"], "value": 50}
+    found = part(ran("most", "goodput", {"a": about(60), "b": [0.01, 0.01, 0.01, 0.01, 9.0, 6.0]}), rule)
+    assert verdicts.figures(found, "en") == ["b 3 % of its capacity (0–7, 95 %)"]
+    assert verdicts.figures(found, "ko") == ["b 처리 능력의 3% (0–7, 95 %)"]
+    assert messages.figure_of(found.rule, "en") == "most, answers in time at 150 % load (claimed: ≤ 50 % of its capacity)"
+    assert messages.figure_of(found.rule, "ko") == "most, 150% 부하에서 제때 온 응답(주장: 처리 능력의 50% 이하)"
+    back = part(ran("most", "goodput", {"a": about(60), "b": about(40)}), {**rule, "metric": "back", "value": 100})
+    assert (said(back), verdicts.figures(back, "en")[0][:9]) == (SUPPORTED, "b 80.1 ms")
 
 
 def test_code_is_exact_and_needs_no_rounds() -> None:
@@ -667,7 +705,40 @@ def test_a_number_that_the_articles_own_figures_contradict_does_not_come_out_aga
     assert (agrees.came, agrees.by_its_figures) == ("AGAIN", 2.05)
     alone = numbered(200, 1.5, GIVEN, over=[205], under=[100]).number  # nothing of ours is held against it
     assert alone is not None
-    assert (alone.came, alone.value) == ("AGAIN", None)
+    assert (alone.came, alone.value) == ("COMPUTED", None)
+    assert verdicts.came(alone, "en") == "its arithmetic is right; nothing of ours is held against it"
+
+
+def test_the_interval_of_a_number_is_the_one_that_decides() -> None:
+    again, not_again = numbered(200, 1.5).number, numbered(150, 1.5).number
+    assert again is not None
+    assert not_again is not None
+    assert (again.came, again.level, not_again.came, not_again.level) == ("AGAIN", 0.90, "NOT_AGAIN", 0.95)
+    assert verdicts.number_figures(again, "en").endswith(", 90 %)")
+    assert verdicts.number_figures(not_again, "en").endswith(", 95 %)")
+
+
+def test_a_number_that_a_law_gives_is_told_so_and_counted() -> None:
+    cells = ran("most", "throughput", {"a": about(200), "b": about(100, 2)})
+    asked = [
+        claim(ATLEAST, id_="A1", number={**NUMBER, "arithmetic": True}, reported=[HELD]),
+        claim(ATLEAST, id_="A2", number=NUMBER, reported=[HELD], question={"kind": "arithmetic", "why": SAID}),
+        claim(ATLEAST, id_="A3", number=NUMBER, reported=[HELD]),
+        claim(ATLEAST, id_="A4", number={**NUMBER, "over": [2], "under": [1]}, reported=[GIVEN]),
+    ]
+    found = judged(cells, *asked)
+    assert [verdicts.came(each.number, "en") for each in found.claims][:3] == [
+        "reproduced, as arithmetic says", "reproduced, as arithmetic says", "reproduced",
+    ]  # fmt: skip
+    told = verdicts.counts(found.claims, "en")
+    assert told.endswith("Of 4 numbers that the articles give 3 are reproduced (2 by arithmetic) and 0 are not.")
+
+
+def test_a_number_of_another_quantity_is_not_measured() -> None:
+    found = numbered(200, 1.5, GIVEN, lacks={"en": "ours waits", "ko": "여기서는 기다림"}).number
+    assert found is not None
+    assert (found.came, found.reason) == ("NOT_MEASURED", "other_quantity")
+    assert verdicts.number_figures(found, "en") == "a ÷ b: 2 ×; ours waits"
 
 
 def test_a_number_needs_rounds_and_a_load_of_its_own() -> None:
@@ -700,6 +771,7 @@ def test_a_bound_tells_of_a_number_on_one_side_only() -> None:
         ({"of": "b ÷ a"}, "number.of: no figure"),
         ({"of": "a ÷ b"}, "number: nothing is held against it"),
         ({"of": "a ÷ b", "over": [1]}, "number: over and under belong together"),
+        ({"of": "a ÷ b", "lacks": SAID, "ours": HELD["ours"]}, "number: it lacks a figure of ours, and names one"),
     ],
 )
 def test_a_number_names_a_figure_and_what_is_held_against_it(number: dict[str, Any], mistake: str) -> None:
@@ -728,8 +800,7 @@ def test_what_no_benchmark_can_measure_is_told_beside_the_verdict_of_the_rest() 
     assert verdicts.outside(found, "en") == "no benchmark can measure: whether people like it"
     assert verdicts.verdict(one(cells, ATLEAST), "en") == "supported"
     page = verdicts.page(judged(cells, claim(ATLEAST, outside=outside), claim(ATLEAST, id_="A2")))
-    assert "this run supports 2 and refutes 0" in page
-    assert "are reproduced and 0 are not. Supported only as far as it can be measured: 1." in page
+    assert "\n2 claims of 1 article: supported 2 (1 as far as it can be measured), refuted 0.\n" in page
     assert page.count("no benchmark can measure: whether people like it") == 2  # in the table and below its heading
 
 
@@ -749,6 +820,38 @@ def test_a_tautology_is_not_supported_by_what_lies_outside_nor_is_that_a_claim_a
     assert (found.conclusion, verdicts.verdict(found, "en")) == ("TAUTOLOGY", "tautology")
     with pytest.raises(ValueError, match="parts"):
         claim(outside=[SAID])
+
+
+TWICE = {**ATLEAST, "scenario": "most", "metric": "throughput", "contender": "b", "other": "a"}
+
+
+@pytest.mark.parametrize(("b", "expected"), [(200, SUPPORTED), (100, ("UNDECIDED", "methods_disagree"))])
+def test_a_ratio_that_another_method_contradicts_decides_nothing(b: float, expected: tuple[str, str | None]) -> None:
+    """Where a takes 2 × the CPU of b, b should serve 2 × as much."""
+    by_cpu = ran("cost", "cpu", {"a": about(100), "b": about(50, 2)})
+    by_rate = ran("most", "throughput", {"a": about(100), "b": about(b, 2)})
+    asked = claim(ATLEAST, twice=TWICE)
+    found = judged([*by_cpu, *by_rate], asked).claims[0]
+    assert said(found) == expected
+    if expected != SUPPORTED:
+        assert "b ÷ a 1.00" in verdicts.ours(found, "en")
+    assert "- the same ratio by another method: most, throughput: b ÷ a is at least 1.5\n" in verdicts.page(judged(by_rate, asked))
+    one_each = [("cpu", judged(by_cpu, asked)), ("rate", judged(by_rate, asked))]
+    (both,) = across(one_each)
+    assert (said(both.claim), both.folder, both.twice_folder) == (expected, "cpu", "rate")
+    bounded = judged(ran("most", "throughput", {"a": about(100), "b": about(b, 2)}, status="censored", limit="generator"), asked)
+    assert said(across([one_each[0], ("rate", bounded)])[0].claim) == SUPPORTED
+    with pytest.raises(ValueError, match="the first part is no ratio"):
+        claim({"rule": "limited_by", "scenario": "most", "contenders": ["a"], "limit": "cpu"}, twice=TWICE)
+
+
+def test_of_what_is_not_measured_the_run_that_looked_at_most_is_told() -> None:
+    open_ = {"rule": "not_measured", "needs": SAID}
+    asked = claim(open_, {**ATLEAST, "ratio": 2.0})
+    lacking = judged([], asked, run=planned(scenarios=["wait"]))
+    runs = [("newest", lacking), ("looked", judged(ran("cost", "cpu", {"a": about(100), "b": about(50, 2)}), asked))]
+    (found,) = across(runs)
+    assert (found.folder, said(found.claim)) == ("looked", ("NOT_MEASURED", "no_measure"))
 
 
 def test_what_nothing_measures_leaves_the_claim_open_and_says_what_it_needs() -> None:

@@ -44,6 +44,7 @@ def sentences(claim: Claim) -> list[Said]:
 def test_every_claim_of_the_articles_is_there(claims: Claims) -> None:
     assert set(claims.claims) == IDS
     assert set(claims.articles) == {"A", "B", "C", "D", "E", "F"}
+    assert [article.id for article in claims.articles.values() if article.sayings] == ["F"]
 
 
 def test_sentences_are_in_both_languages_and_end(claims: Claims) -> None:
@@ -257,6 +258,7 @@ FITS: list[tuple[str, dict[str, Any], str]] = [
         "window of fanout-100 has 25 in tier article",
     ),
     ("hello-max", {"rule": "cap_equals", "contenders": ["go"], "cap": "loop"}, "hello-max holds nothing"),
+    ("hello-max", {"rule": "figure_at_most", "metric": "back", "contenders": ["go"], "value": 9}, "back needs an overload"),
     ("sleep-max", {"rule": "cap_equals", "contenders": ["go"], "cap": "pool"}, "does not hold a connection of the pool"),
 ]
 

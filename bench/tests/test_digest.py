@@ -314,6 +314,8 @@ def test_surprises_are_the_claims_that_figures_contradict_most_one_of_each_artic
         ]
     )  # fmt: skip
     assert [each.id for each in found] == ["A2", "C1", "B1"]
+    saying = claim("F1", "REFUTED", 1.0, 99.0).model_copy(update={"saying": True})
+    assert digests.surprises([saying, claim("C1", "REFUTED", 1.0, 2.0)])[0].id == "C1"
 
 
 # --- README and digest.toml ---------------------------------------------------------------------------------------------------------

@@ -134,9 +134,7 @@ def claim(id_: str, verdict: Any, reason: Any = None) -> JudgedClaim:
         rows=[ROW] if measured else [],
     )  # fmt: skip
     theirs = Reported(what=said("slow"), value=10749.0, unit="requests/s")
-    number = JudgedNumber(
-        theirs=theirs, came="NOT_AGAIN", value=404.0, low=400.0, high=408.0, factor=0.038, factor_low=0.037, factor_high=0.038
-    )
+    number = JudgedNumber(theirs=theirs, came="NOT_AGAIN", value=404.0, factor=0.038, factor_low=0.037, factor_high=0.038)
     told = JudgedAside(said=said("Another reason"), verdict="SUPPORTED", parts=[part])
     return JudgedClaim(
         id=id_, article=id_[0], said=said(f"Claim {id_} <i>"), conclusion=verdict, number=number, reason=reason, parts=[part],

@@ -135,7 +135,32 @@ def test_of_several_runs_the_one_that_decides_a_claim_is_told_and_who_disagrees(
     both = "<sub>supported: [one](results/one/claims.md)</sub><br><sub>refuted: [two](results/two/claims.md)</sub>"
     assert "| undecided: the runs disagree<br>" in second
     assert both in second
-    assert "support 0 and refute 1; tautologies: 0, undecided: 2" in verdicts.counts_across(list(found.values()), "en")
+    assert ": supported 0, refuted 1, undecided 2, not measured " in verdicts.counts([each.claim for each in found.values()], "en")
+
+
+def test_a_ratio_that_another_method_contradicts_in_another_run_decides_nothing(claims: Claims) -> None:
+    runs = [(each.folder, each.judgement) for each in committed_before(ROOT, ROOT / "no", claims) if each.folder.endswith("-standard")]
+    newest = dict(runs)
+    by_cpu, by_capacity = (f"bench/results/{name}-standard" for name in ("20261125b", "20261123"))
+    (alone,) = (each for each in across([(by_cpu, newest[by_cpu])]) if each.claim.id == "E1")
+    assert (alone.claim.conclusion, alone.twice_folder) == ("REFUTED", None)
+    (both,) = (each for each in across([(name, newest[name]) for name in (by_cpu, by_capacity)]) if each.claim.id == "E1")
+    assert (both.claim.conclusion, both.claim.reason, both.twice_folder) == ("UNDECIDED", "methods_disagree", by_capacity)
+    assert [(folder, claim.conclusion) for folder, claim in both.against] == [(by_cpu, "REFUTED")]
+    line = verdicts.summary_across([both], "en")
+    assert "undecided: two methods disagree<br>" in line
+    assert re.search(r"java-pt ÷ java-webflux 0\.60 .*; hello-max, capacity \(claimed: ≥ 1\.1\): java-webflux ÷ java-pt 1\.04 ", line)
+    assert "<sub>the same ratio by another method: [20261123-standard](bench/results/20261123-standard/claims.md)</sub>" in line
+
+
+def test_sayings_are_counted_apart_from_the_claims_of_articles(claims: Claims) -> None:
+    run = next(each for each in committed_before(ROOT, ROOT / "no", claims) if each.folder.endswith("20261125-overload"))
+    said = [claim for claim in run.judgement.claims if claim.saying]
+    assert [claim.id for claim in said] == ["F1", "F2", "F3"]
+    told = verdicts.counts(run.judgement.claims, "en")
+    assert told.startswith(f"{len(run.judgement.claims) - 3} claims of 5 articles: ")
+    assert " 3 common sayings, in our words and with our bounds: " in told
+    assert "common sayings" not in verdicts.counts([claim for claim in run.judgement.claims if not claim.saying], "en")
 
 
 def test_a_run_that_is_explained_does_not_count(tmp_path: Path, claims: Claims) -> None:
@@ -210,7 +235,9 @@ def test_figures_stand_under_what_they_are_of_and_what_is_claimed_of_them(tmp_pa
     assert "; sleep-max, throughput (claimed: ≥ 2): java-vt ÷ java-pt 3" in verdicts.ours(found["A2"], "en")
     assert verdicts.ours(found["A2"], "en").count("(claimed: ≥ 2)") == 1  # once for both comparisons
     assert "(주장: ≥ 1,024 KiB/요청): java-pt " in verdicts.ours(found["C4"], "ko")
-    assert verdicts.figures(found["A7"].also[0].parts[0], "en")[0].startswith("java-webflux ÷ java-vt ")
+    (compared,) = found["C4"].parts[0].comparisons
+    assert verdicts.ours(found["C4"], "en").endswith(f", {compared.level * 100:.4g} %)")  # the interval that decides
+    assert verdicts.figures(found["A7"].instead[0].parts[0], "en")[0].startswith("java-webflux ÷ java-vt ")
     assert verdicts.mixed(found["A2"], "en") == ""
     assert verdicts.mixed(found["C4"], "en") == "of its 2 parts: 1 refuted, 1 supported"
     assert verdicts.mixed(found["C4"], "ko") == "세부 항목 2개: 사실과 다름 1, 사실로 확인 1"

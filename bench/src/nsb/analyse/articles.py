@@ -11,7 +11,7 @@ from nsb.analyse import judge
 from nsb.analyse.stats import Estimate, estimate
 from nsb.analyse.table import latest
 from nsb.records.judged import Cell
-from nsb.registry.claims import Beside, Came, Claim, Claims, JudgedNumber, Ours, Reason, Reported
+from nsb.registry.claims import Beside, Came, Claim, Claims, JudgedNumber, Number, Ours, Reason, Reported
 from nsb.registry.terms import LATENCIES, Frozen, Limit, Metric
 
 COUNTED: frozenset[Metric] = frozenset({"memory", "memory_peak", "threads"})
@@ -53,6 +53,11 @@ class Figure(Frozen):
         low, high = (edge / self.theirs.value for edge in self.equality)
         return low > 1 / (1 + NEAR) and high < 1 + NEAR
 
+    def interval(self, found: Came) -> tuple[float | None, float | None, float]:
+        """The t interval that decides so, and its level: 90 % where equality was shown or missed."""
+        by_ninety = self.equality if found != "NOT_AGAIN" and not self.bound else None
+        return (self.low, self.high, 0.95) if by_ninety is None else (*by_ninety, 0.90)
+
     @property
     def upper(self) -> bool:
         """Whether a bound is an upper one: a time."""
@@ -69,7 +74,7 @@ class Figure(Frozen):
 
 def came(figure: Figure, least: int) -> tuple[Came, Reason | None]:
     """Whether the article's figure is reproduced: the 90 % interval of ours ÷ theirs lies within NEAR of 1. Not, where the 95 % interval
-    lies wholly outside; of a bound only one side can be told.
+    lies wholly outside. Of a bound only one side can be told.
 
     No twin is asked: machine and versions are others than the article's anyway, and NEAR is wider than the noise of a twin.
     """
@@ -93,25 +98,35 @@ def number(claim: Claim, cells: Sequence[Cell]) -> JudgedNumber | None:
     contradicted = computed is not None and abs(computed - theirs.value) > NEAR * theirs.value
     ours = asked.ours or theirs.ours
     figure = None if ours is None else _figure(claim.id, theirs.model_copy(update={"ours": ours}), ours, cells)
-    if ours is None or figure is None:
-        alone: Came = "NOT_AGAIN" if contradicted else "AGAIN" if ours is None else "NOT_MEASURED"
-        return JudgedNumber(theirs=theirs, came=alone, reason="no_scenario" if alone == "NOT_MEASURED" else None, by_its_figures=computed)
-    found, reason = came(figure, claim.least_rounds)
-    ratio = figure.ratio
+    by_law = asked.arithmetic or (claim.question is not None and claim.question.kind == "arithmetic")
+    if figure is None:
+        found, reason = _alone(asked, ours)
+        value, low, high, level = None, None, None, 0.95
+    else:
+        found, reason = came(figure, claim.least_rounds)
+        value, (low, high, level) = figure.value, figure.interval(found)
     return JudgedNumber(
         theirs=theirs,
         came="NOT_AGAIN" if contradicted else found,
         reason=None if contradicted else reason,
-        value=figure.value,
-        low=figure.low,
-        high=figure.high,
-        factor=None if ratio is None else ratio.value,
-        factor_low=None if ratio is None else ratio.low,
-        factor_high=None if ratio is None else ratio.high,
-        bound=None if not figure.bound or figure.value is None else "at_most" if figure.upper else "at_least",
-        rounds=figure.rounds,
+        value=value,
+        factor=None if value is None else value / theirs.value,
+        factor_low=None if low is None else low / theirs.value,
+        factor_high=None if high is None else high / theirs.value,
+        level=level,
+        bound=None if figure is None or not figure.bound or value is None else "at_most" if figure.upper else "at_least",
+        rounds=0 if figure is None else figure.rounds,
         by_its_figures=computed,
+        arithmetic=by_law,
+        lacks=asked.lacks,
     )
+
+
+def _alone(asked: Number, ours: Ours | None) -> tuple[Came, Reason | None]:
+    """Without a figure of ours."""
+    if asked.lacks is not None:
+        return "NOT_MEASURED", "other_quantity"
+    return ("COMPUTED", None) if ours is None else ("NOT_MEASURED", "no_scenario")
 
 
 def repeated(run: Mapping[str, Any], cells: Sequence[Cell], claims: Claims) -> dict[str, list[Figure]]:

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from itertools import combinations
 from typing import Any, Literal, NamedTuple
 
-from nsb.analyse import articles, dominance, judge
+from nsb.analyse import articles, dominance, judge, merged
 from nsb.analyse.judge import Unit
 from nsb.analyse.stats import contrast, estimate, plain_mean
 from nsb.analyse.table import latest
@@ -41,6 +41,7 @@ from nsb.registry.claims import (
     MarginRule,
     MeasuredRule,
     NoWinnerRule,
+    PointsRule,
     RatioRule,
     Reason,
     Row,
@@ -61,7 +62,7 @@ _OUTSIDE: frozenset[Limit] = frozenset({"generator", "upstream", "database"})
 _ORDER: tuple[Verdict, ...] = ("REFUTED", "NOT_MEASURED", "UNDECIDED", "SUPPORTED")
 """Of several that must all hold: the first of these that occurs."""
 _CLAIMED: dict[str, judge.Outcome] = {
-    "ratio_at_least": "higher", "figure_at_least": "higher", "slope_greater": "higher",
+    "ratio_at_least": "higher", "figure_at_least": "higher", "slope_greater": "higher", "points_greater": "higher",
     "ratio_at_most": "lower", "figure_at_most": "lower",
     "within_margin": "equal", "figure_equals": "equal", "cap_equals": "equal",
 }  # fmt: skip
@@ -84,7 +85,7 @@ def judged(run: Mapping[str, Any], cells: Sequence[Cell], starts: Sequence[Start
     claims of single articles, theirs.
 
     Holm's family are the comparisons of all parts of all claims that the run can decide, each counted once; asides stay outside and are
-    judged at 95 %, since they decide nothing.
+    judged at 95 %, since they decide nothing; so is the same ratio by another method.
     """
     evidence = _Evidence(run, cells, starts, code)
     articles = run["plan"].get("articles")
@@ -97,8 +98,10 @@ def judged(run: Mapping[str, Any], cells: Sequence[Cell], starts: Sequence[Start
         for part in of.parts
         for ask in _asks(evidence, part, claim.least_rounds, primary=of is claim)
     ]
+    asks += [ask for claim in chosen if claim.twice for ask in _asks(evidence, claim.twice, claim.least_rounds, primary=False)]
     answers = _answers(evidence, asks)
-    return Judgement(scope=_scope(evidence), claims=[_claim(evidence, claim, answers) for claim in chosen])
+    sayings = {article.id for article in claims.articles.values() if article.sayings}
+    return Judgement(scope=_scope(evidence), claims=[_claim(evidence, claim, sayings, answers) for claim in chosen])
 
 
 def _with_asides(claim: Claim) -> list[Claim | Aside]:
@@ -224,6 +227,8 @@ def _asks(evidence: _Evidence, rule: Rule, least: int, primary: bool) -> list[_A
             asks = [_beside(rule.scenario, "throughput", name, cap, "ratio", rule.margin) for name, cap in caps.items() if cap]
         case SlopeRule():
             asks = [_slope(rule)]
+        case PointsRule():
+            asks = [_Ask(rule.scenario, rule.metric, rule.contender, rule.other, "points", "difference", border=rule.points)]
         case LimitRule():
             asks = []
     asked = [ask._replace(least_rounds=least, primary=primary) for ask in asks]
@@ -306,9 +311,12 @@ def _paired(evidence: _Evidence, ask: _Ask) -> tuple[judge.Paired, judge.Side | 
 # --- claims and their parts ----------------------------------------------------------------------------------------------
 
 
-def _claim(evidence: _Evidence, claim: Claim, answers: Mapping[_Ask, judge.Verdict]) -> JudgedClaim:
+def _claim(evidence: _Evidence, claim: Claim, sayings: Set[str], answers: Mapping[_Ask, judge.Verdict]) -> JudgedClaim:
     parts = [_part(evidence, part, claim.least_rounds, claim.profile, True, answers) for part in claim.parts]
+    twice = None if claim.twice is None else _part(evidence, claim.twice, claim.least_rounds, claim.profile, False, answers)
     verdict, reason = _together([_Found(part.verdict, part.reason) for part in parts])
+    if twice is not None and merged.apart(parts, twice):
+        verdict, reason = "UNDECIDED", "methods_disagree"
     conclusion: Conclusion = "TAUTOLOGY" if verdict == "SUPPORTED" and claim.question and claim.question.kind == "tautology" else verdict
 
     def told(asides: Sequence[Aside]) -> list[JudgedAside]:
@@ -317,6 +325,7 @@ def _claim(evidence: _Evidence, claim: Claim, answers: Mapping[_Ask, judge.Verdi
     return JudgedClaim(
         id=claim.id,
         article=claim.article,
+        saying=claim.article in sayings,
         said=claim.said,
         question=claim.question,
         condition=claim.condition,
@@ -326,6 +335,7 @@ def _claim(evidence: _Evidence, claim: Claim, answers: Mapping[_Ask, judge.Verdi
         reason=reason,
         rounds_needed=_rounds_needed(parts) if verdict == "UNDECIDED" else None,
         parts=parts,
+        twice=twice,
         instead=[aside for aside in told(claim.instead) if aside.verdict == "SUPPORTED"],
         also=told(claim.also),
         reported=claim.reported,

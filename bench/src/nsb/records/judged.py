@@ -146,11 +146,16 @@ class OverloadFigure(Frozen):
     def at(self, percent: int) -> LevelFigure | None:
         return next((level for level in self.levels if level.percent == percent), None)
 
-    @property
-    def goodput(self) -> float | None:
-        """At OVERLOAD_PERCENT; None where the generator was late, or it did not come to that."""
-        found = self.at(OVERLOAD_PERCENT)
+    def goodput(self, percent: int = OVERLOAD_PERCENT) -> float | None:
+        """None where the generator was late, or it did not come to that."""
+        found = self.at(percent)
         return None if found is None or found.late else found.goodput
+
+    @property
+    def back_ms(self) -> float | None:
+        """After OVERLOAD_PERCENT; None where it was not back within the limit."""
+        found = self.at(OVERLOAD_PERCENT)
+        return None if found is None else found.back_ms
 
 
 class SideFigure(Frozen):
@@ -266,7 +271,7 @@ class Cell(Frozen):
         if which == "served":
             return self.failing.served if self.failing is not None else None
         if which == "goodput":
-            return self.overload.goodput if self.overload is not None else None
+            return self.overload.goodput() if self.overload is not None else None
         return self.throughput_rps if which == "throughput" else self.latency_ms.p50
 
     def metric(self, which: Metric) -> float | None:
@@ -284,6 +289,10 @@ class Cell(Frozen):
             return self.latency_ms.max
         if which == "threads":
             return self.threads_peak
+        if which == "goodput_100" or which == "goodput_120":
+            return self.overload.goodput(100 if which == "goodput_100" else 120) if self.overload is not None else None
+        if which == "back":
+            return self.overload.back_ms if self.overload is not None else None
         if which == "switches":
             return self.switches_per_request
         if which == "p90" or which == "p99":  # a late generator's tail is no figure of the service (V3)

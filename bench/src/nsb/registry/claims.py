@@ -6,22 +6,23 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from nsb.registry.terms import METRIC_UNITS, Frozen, Limit, Metric, Profile
+from nsb.registry.terms import METRIC_UNITS, SHARES, Frozen, Limit, Metric, Profile
 
-SCHEMA = 2
+SCHEMA = 3
 """The version of claims.json."""
 
 Verdict = Literal["SUPPORTED", "REFUTED", "UNDECIDED", "NOT_MEASURED"]
 Conclusion = Literal["SUPPORTED", "REFUTED", "UNDECIDED", "NOT_MEASURED", "TAUTOLOGY"]
 """What becomes of a claim: the verdict of its parts. A tautology is never SUPPORTED: what would support it shows nothing."""
-Came = Literal["AGAIN", "NOT_AGAIN", "UNDECIDED", "NOT_MEASURED"]
-"""Whether an article's number is reproduced."""
+Came = Literal["AGAIN", "NOT_AGAIN", "COMPUTED", "UNDECIDED", "NOT_MEASURED"]
+"""Whether an article's number is reproduced. COMPUTED: the article's own figures come to it, and nothing of ours is held against it."""
 Reason = Literal[
     "too_few_rounds", "no_twin", "twin_failed", "straddles", "unsteady",
     "generator_bound", "database_bound", "load_bound", "not_sustained", "noisy_machine", "invalid",
-    "needs_1cpu", "needs_ncpu", "no_contender", "no_scenario", "no_figure", "no_code", "no_measure", "runs_disagree",
+    "needs_1cpu", "needs_ncpu", "no_contender", "no_scenario", "no_figure", "no_code", "no_measure",
+    "other_quantity", "methods_disagree", "runs_disagree",
 ]  # fmt: skip
-"""Why a part is UNDECIDED or NOT_MEASURED (needs_… and no_…). The last one is of several runs."""
+"""Why a part or a number is UNDECIDED or NOT_MEASURED (needs_…, no_… and other_quantity). The last one is of several runs."""
 
 _NAME = r"^[a-z0-9]+(-[a-z0-9]+)*$"
 Name = Annotated[str, Field(pattern=_NAME)]
@@ -56,6 +57,8 @@ class Article(Frozen):
     """What they measured on and how."""
     differs: list[Difference] = []
     """What may explain another figure."""
+    sayings: bool = False
+    """No article: what is commonly said, in this project's words and with its bounds. Counted apart."""
 
 
 class Ours(Frozen):
@@ -179,6 +182,23 @@ class SlopeRule(Frozen):
     kib: float = Field(default=0.0, ge=0)
 
 
+class PointsRule(Frozen):
+    """A share of contender − that of other, round by round, in percentage points: above `points`."""
+
+    rule: Literal["points_greater"]
+    scenario: Name
+    metric: Metric
+    contender: Name
+    other: Name
+    points: float = Field(ge=0)
+
+    @model_validator(mode="after")
+    def _is_share(self) -> PointsRule:
+        if self.metric not in SHARES:
+            raise ValueError(f"{self.metric} is no share, so it has no percentage points")
+        return self
+
+
 class CodeRule(Frozen):
     """Size of the code of contender's service ÷ that of other's, counted by one tool for all languages; exact, so without rounds."""
 
@@ -232,6 +252,7 @@ Rule = Annotated[
     | CapRule
     | LimitRule
     | SlopeRule
+    | PointsRule
     | CodeRule
     | SameCodeRule
     | ArithmeticRule
@@ -241,7 +262,7 @@ Rule = Annotated[
 ]
 
 
-MeasuredRule = RatioRule | MarginRule | FigureRule | CapRule | LimitRule | SlopeRule
+MeasuredRule = RatioRule | MarginRule | FigureRule | CapRule | LimitRule | SlopeRule | PointsRule
 """Rules about one scenario of a run."""
 
 
@@ -270,6 +291,10 @@ class Number(Frozen):
     over: list[float] = []
     under: list[Annotated[float, Field(gt=0)]] = []
     """What the article's own figures come to: product ÷ product. A number that they contradict is not reproduced."""
+    arithmetic: bool = False
+    """A law of queues gives it, though not the claim: to reproduce it shows that the servers keep to that law."""
+    lacks: Said | None = None
+    """Why no figure of ours is held against it, though there is one: it is of another quantity."""
 
 
 class Question(Frozen):
@@ -289,6 +314,9 @@ class Claim(Frozen):
     article: str = Field(pattern=r"^[A-Z]$")
     said: Said
     parts: Annotated[list[Rule], Field(min_length=1)]
+    twice: RatioRule | None = None
+    """The ratio of the first part by another method, in the same direction: CPU per request of a and b is throughput of b and a. Where the
+    two intervals lie apart, in one run or in two, the claim is undecided."""
     condition: Said | None = None
     """For what the conclusion is decided: all else stays open."""
     outside: list[Said] = []
@@ -313,6 +341,8 @@ class Claim(Frozen):
     def _belongs(self) -> Claim:
         if not self.id.startswith(self.article):
             raise ValueError(f"id must begin with the article's letter {self.article}")
+        if self.twice is not None and not isinstance(self.parts[0], RatioRule):
+            raise ValueError("twice: the first part is no ratio")
         if self.number is not None:
             named = [each for each in self.reported if each.what.en == self.number.of]
             if len(named) != 1:
@@ -320,8 +350,10 @@ class Claim(Frozen):
             ours = self.number.ours or named[0].ours
             if self.number.ours is not None:
                 self.number.ours.told_in(named[0].unit)
-            if ours is None and not self.number.over:
+            if ours is None and not self.number.over and self.number.lacks is None:
                 raise ValueError("number: nothing is held against it")
+            if ours is not None and self.number.lacks is not None:
+                raise ValueError("number: it lacks a figure of ours, and names one")
             if bool(self.number.over) != bool(self.number.under):
                 raise ValueError("number: over and under belong together")
         return self
@@ -335,7 +367,8 @@ class Claim(Frozen):
     def rules(self) -> list[tuple[Rule, Profile | None]]:
         """Of the claim and all its asides, with the profile that alone can tell."""
         asides = [(rule, aside.profile) for aside in (*self.instead, *self.also) for rule in aside.parts]
-        return [*((rule, self.profile) for rule in self.parts), *asides]
+        own = [*self.parts, *([self.twice] if self.twice is not None else [])]
+        return [*((rule, self.profile) for rule in own), *asides]
 
 
 class Claims(Frozen):
@@ -428,23 +461,28 @@ class JudgedNumber(Frozen):
     came: Came
     reason: Reason | None = None
     value: float | None = None
-    """Ours, in the article's unit, with its 95 % t interval; None where fewer than two rounds tell it."""
-    low: float | None = None
-    high: float | None = None
+    """Ours, in the article's unit; None where fewer than two rounds tell it."""
     factor: float | None = None
-    """Ours ÷ theirs, with the same interval."""
+    """Ours ÷ theirs, with the t interval that decides."""
     factor_low: float | None = None
     factor_high: float | None = None
+    level: float = 0.95
+    """Of that interval: 0.90 where it shows, or misses, that both are equal."""
     bound: Literal["at_least", "at_most"] | None = None
     """Where another program was the limit in every round: what value and factor are of the true ones."""
     rounds: int = 0
     by_its_figures: float | None = None
     """What the article's own figures come to."""
+    arithmetic: bool = False
+    """That a law of queues gives it."""
+    lacks: Said | None = None
 
 
 class JudgedClaim(Frozen):
     id: str
     article: str
+    saying: bool = False
+    """No claim of an article (Article.sayings)."""
     said: Said
     question: Question | None = None
     condition: Said | None = None
@@ -456,6 +494,7 @@ class JudgedClaim(Frozen):
     """Of the first part that decides it."""
     rounds_needed: int | None
     parts: list[Judged]
+    twice: Judged | None = None
     instead: list[JudgedAside]
     """Only those that the run supports."""
     also: list[JudgedAside]

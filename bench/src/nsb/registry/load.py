@@ -6,7 +6,7 @@ Every mistake is told at once, each with its file and key.
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -276,10 +276,12 @@ def _named(tables: object) -> object:
 
 def _rules(claim: Claim) -> Iterator[tuple[str, Rule]]:
     """Every rule with its key below the claim."""
-    places = [("", claim.parts)]
+    places: list[tuple[str, Sequence[Rule]]] = [("", claim.parts)]
     places += [(f"instead.{number}.", aside.parts) for number, aside in enumerate(claim.instead)]
     places += [(f"also.{number}.", aside.parts) for number, aside in enumerate(claim.also)]
-    return ((f"{place}parts.{number}", rule) for place, rules in places for number, rule in enumerate(rules))
+    yield from ((f"{place}parts.{number}", rule) for place, rules in places for number, rule in enumerate(rules))
+    if claim.twice is not None:
+        yield "twice", claim.twice
 
 
 def _claim_mistakes(claim: Claim, articles: object, awaited: _Awaited, registry: Registry) -> Iterator[str]:
@@ -343,6 +345,8 @@ def _misfits(rule: Rule, scenario: Scenario) -> Iterator[str]:
         yield f"CPU per request is compared at equal rates or on a full core, and {scenario.id} has no rate"
     if isinstance(rule, CapRule) and scenario.hold_ms == 0:
         yield f"a cap is servers ÷ hold, and {scenario.id} holds nothing"
+    if metric in ("goodput", "goodput_100", "goodput_120", "back") and scenario.headline != "goodput":
+        yield f"{metric} needs an overload, and {scenario.id} is none"
     if isinstance(rule, CapRule) and rule.cap == "pool" and scenario.holds != "pool":
         yield f"{scenario.id} does not hold a connection of the pool"
 

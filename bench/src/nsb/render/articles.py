@@ -56,7 +56,7 @@ def page(
         versions={name: version for name, version in judgement.scope.versions.items() if name in _cast(figures)},
         scope=messages.scope(judgement.scope, language),
         verdicts=claims.summary(own, language),
-        counts=claims.counts(own, language),
+        counts=claims.counts(own.claims, language),
         lower=_lower(own, uncollected),
         elsewhere=any(claim.conclusion in ("NOT_MEASURED", "UNDECIDED") for claim in own.claims),
         again=blog.again(dict(run)),

@@ -31,7 +31,7 @@ MOST_CHARTS = 2
 """Beside the picture of the digest."""
 MOST_OPEN = 4
 """Undecided claims of which the post says why."""
-MOST_LISTED = 20
+MOST_LISTED = 18
 """Refuted claims that are listed beside the surprises."""
 PICTURE = "digest"
 """The id of the digest's picture among the charts."""
@@ -71,7 +71,7 @@ def post(
         undecided=[claim.id for claim in of["UNDECIDED"]],
         tautologies=[claim.id for claim in of["TAUTOLOGY"]],
         open=_open(of["UNDECIDED"]),
-        counts=verdicts.counts_across(found, language),
+        counts=verdicts.counts(claims, language),
         pictured=picture.rows(digest) != [],
         alt=picture.alt(digest, language),
         charts=_charts(digest, charts),
@@ -95,6 +95,7 @@ def environment(language: Language) -> Environment:
         figures=lambda part: verdicts.figures(part, language),
         ours=lambda claim: verdicts.ours(claim, language, 2),
         number_of=lambda claim: verdicts.number_line(claim, language),
+        condition=lambda claim: verdicts.condition(claim, language),
         asked=lambda part: messages.asked_of(part, language),
         reported=lambda claim: verdicts.reported(claim.reported, language, len(claim.reported)),
         plain=lambda sentence: messages.own(sentence, language).replace("[", "(").replace("]", ")").replace("\n", " "),

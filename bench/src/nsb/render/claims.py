@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from rich import box
 from rich.table import Table as Grid
@@ -26,7 +26,7 @@ from nsb.registry.claims import (
     Reported,
     Row,
 )
-from nsb.registry.terms import LATENCIES
+from nsb.registry.terms import SHARES, Metric
 from nsb.render import messages
 from nsb.render.messages import Language, own, text
 from nsb.render.words import bound_sign, number, plain, signed
@@ -56,8 +56,13 @@ def came(found: JudgedNumber | None, language: Language) -> str:
     """What becomes of the article's number: `undecided: the generator was the limit`."""
     if found is None:
         return text("number.NONE", language)
-    word = text(f"number.{found.came}", language)
+    word = text(f"number.{found.came}{'_BY_LAW' if _by_law(found) else ''}", language)
     return f"{word}: {text(f'reason.{found.reason}', language)}" if found.reason else word
+
+
+def _by_law(found: JudgedNumber | None) -> bool:
+    """Whether it is reproduced, and a law of queues gives it."""
+    return found is not None and found.came == "AGAIN" and found.arithmetic
 
 
 def number_figures(found: JudgedNumber, language: Language) -> str:
@@ -67,10 +72,12 @@ def number_figures(found: JudgedNumber, language: Language) -> str:
     if found.value is not None and found.factor is not None:
         sign = {"at_least": "≥", "at_most": "≤", None: ""}[found.bound]
         ours = messages.amount(f"{sign}{number(found.value)}", theirs.unit, language)
-        factor = f"{sign}{number(found.factor)} ({signed(found.factor_low)}–{signed(found.factor_high)})"
+        factor = f"{sign}{number(found.factor)}{_bounds(found.factor_low, found.factor_high, found.level)}"
         told.append(text("number.ours", language, ours=ours, factor=factor))
     if found.by_its_figures is not None:
         told.append(text("number.own", language, value=number(found.by_its_figures)))
+    if found.lacks is not None:
+        told.append(own(found.lacks, language))
     return "; ".join(told)
 
 
@@ -104,18 +111,21 @@ def deciding(found: JudgedClaim) -> list[Judged]:
     return own_ or [part for part in found.parts if part.verdict != "NOT_MEASURED"]
 
 
+def again(found: JudgedClaim) -> list[Judged]:
+    """The same ratio by another method, where that disagrees."""
+    return [found.twice] if found.twice is not None and found.reason == "methods_disagree" else []
+
+
 def figures(part: Judged, language: Language) -> list[str]:
     """The evidence for the part, a line for each comparison: a pair as ratio or difference, a single contender as its own figure."""
     if isinstance(part.rule, FigureRule | CapRule):
-        metric = part.rule.metric if isinstance(part.rule, FigureRule) else "throughput"
-        unit = "ms" if metric in LATENCIES else messages.unit_of(metric, language)
-        return [f"{_row(row)} {unit}" for row in part.rows if row.value is not None]
+        return [_own_figure(part, row, language) for row in part.rows if row.value is not None]
     if isinstance(part.rule, LimitRule):
         return [_held_back(row, language) for row in part.rows]
     if part.beaten:
         name, criteria = min(part.beaten.items(), key=lambda each: len(each[1]))
         return [text("claim.beaten" if criteria else "claim.unbeaten", language, name=name, criteria=", ".join(criteria))]
-    shown = [_comparison(each) for each in part.comparisons if each.value is not None]
+    shown = [_comparison(each, language) for each in part.comparisons if each.value is not None]
     if not shown and part.computed is not None:
         beside = f"{part.rule.contender} ÷ {part.rule.other} " if isinstance(part.rule, CodeRule) else ""
         return [beside + number(part.computed)]
@@ -128,21 +138,36 @@ def _held_back(row: Row, language: Language) -> str:
     return f"{row.contender}: {limits or '–'}"
 
 
-def _row(row: Row) -> str:
-    assert row.value is not None
-    return f"{row.contender} {number(row.value)}" + _bounds(row.low, row.high, 0.95)
+def _own_figure(part: Judged, row: Row, language: Language) -> str:
+    """`java-pt 219 KiB/request (206–231, 99 %)`: with the interval that was held against the value, where there is one."""
+    metric: Metric = part.rule.metric if isinstance(part.rule, FigureRule) else "throughput"
+    shown = _share if metric in SHARES else signed
+    of = part.rule.value if isinstance(part.rule, FigureRule) else part.computed
+    compared = next((each for each in part.comparisons if each.contender == row.contender and each.value is not None), None)
+    if compared is None or of is None:
+        value, low, high, level = row.value, row.low, row.high, 0.95
+    else:
+        times = of if compared.unit == "ratio" else 1.0
+        value, low, high = (None if edge is None else edge * times for edge in (compared.value, compared.low, compared.high))
+        level = compared.level
+    return f"{row.contender} {messages.amount(shown(value), messages.unit_beside(metric), language)}{_bounds(low, high, level, shown)}"
 
 
-def _comparison(found: Comparison) -> str:
+def _share(value: float | None) -> str:
+    """In whole percent, from 0 on: a share is none below."""
+    return "–" if value is None else f"{max(0.0, value):.0f}"
+
+
+def _comparison(found: Comparison, language: Language) -> str:
     assert found.value is not None
     beside = found.contender if found.other is None else f"{found.contender} {'÷' if found.unit == 'ratio' else '−'} {found.other}"
-    unit = "" if found.unit == "ratio" else f" {found.unit}"
+    unit = "" if found.unit == "ratio" else f" {messages.unit(found.unit, language)}"
     return f"{beside} {bound_sign(found)}{signed(found.value)}{unit}{_bounds(found.low, found.high, found.level)}"
 
 
-def _bounds(low: float | None, high: float | None, level: float) -> str:
+def _bounds(low: float | None, high: float | None, level: float, shown: Callable[[float | None], str] = signed) -> str:
     """` (0.99–1.01, 99.8 %)`: Holm's procedure gives each comparison its own level."""
-    return "" if low is None or high is None else f" ({signed(low)}–{signed(high)}, {level * 100:.4g} %)"
+    return "" if low is None or high is None else f" ({shown(low)}–{shown(high)}, {level * 100:.4g} %)"
 
 
 def missing(claim: JudgedClaim) -> list[str]:
@@ -154,7 +179,7 @@ def ours(claim: JudgedClaim, language: Language, most: int = 3) -> str:
     """The figures of the parts that decide, at most `most`, each with its scenario and figure."""
     shown: list[str] = []
     above = ""
-    for part in deciding(claim):
+    for part in [*deciding(claim), *again(claim)]:
         of = messages.figure_of(part.rule, language)
         for line in figures(part, language):
             shown.append(f"{of}: {line}" if of != above and of else line)
@@ -204,42 +229,58 @@ def not_measured(found: Judgement, language: Language) -> list[str]:
     return [f"{word} ({reason}): {', '.join(ids)}" for reason, ids in sorted(by_reason.items(), key=lambda each: -len(each[1]))]
 
 
-def counts(found: Judgement, language: Language) -> str:
-    """How many claims have which conclusion, and how many numbers are reproduced, in two sentences."""
-    return _counts("result.claims", found.claims, language)
+def counts(claims: Sequence[JudgedClaim], language: Language) -> str:
+    """How many claims of articles have which conclusion, how many of their numbers are reproduced, and, apart, what became of sayings."""
+    told = [claim for claim in claims if not claim.saying]
+    sayings = [claim for claim in claims if claim.saying]
+    numbers = [claim.number for claim in told if claim.number is not None]
+    came_ = Counter(number.came for number in numbers)
+    sentences = []
+    if told:
+        sentences.append(
+            text("result.claims", language, all=len(told), articles=_articles(told, language), told=_concluded(told, language))
+        )
+    if numbers:
+        by_law = sum(map(_by_law, numbers))
+        sentences.append(
+            text("result.numbers", language, n=len(numbers), again=came_["AGAIN"], by_law=by_law, not_again=came_["NOT_AGAIN"])
+        )
+    if sayings:
+        sentences.append(text("result.sayings", language, n=len(sayings), told=_concluded(sayings, language)))
+    return " ".join(sentences)
 
 
-def _counts(key: str, claims: Sequence[JudgedClaim], language: Language) -> str:
-    concluded = {word: sum(claim.conclusion == word for claim in claims) for word in _COLOURS}
-    numbers = [claim.number.came for claim in claims if claim.number is not None]
-    lacking = text("result.not_measured", language, n=concluded["NOT_MEASURED"]) if concluded["NOT_MEASURED"] else ""
-    sentences = text(
-        key, language, all=len(claims), lacking=lacking, numbers=len(numbers), again=numbers.count("AGAIN"),
-        not_again=numbers.count("NOT_AGAIN"), **concluded,
-    )  # fmt: skip
-    in_part = sum(_in_part(claim) for claim in claims)
-    return sentences + (text("result.outside", language, n=in_part) if in_part else "")
+def _articles(claims: Sequence[JudgedClaim], language: Language) -> str:
+    found = len({claim.article for claim in claims})
+    return text("count.articles.one" if found == 1 else "count.articles.many", language, n=found)
+
+
+def _concluded(claims: Sequence[JudgedClaim], language: Language) -> str:
+    """`supported 16 (6 by arithmetic, 2 as far as it can be measured), refuted 6, undecided 1`."""
+    words = []
+    for word in _COLOURS:
+        of = [claim for claim in claims if claim.conclusion == word]
+        arithmetic = sum(word == "SUPPORTED" and claim.question is not None and claim.question.kind == "arithmetic" for claim in of)
+        beside = [text(f"result.{key}", language, n=n) for key, n in (("by_law", arithmetic), ("in_part", sum(map(_in_part, of)))) if n]
+        told = text("result.of_them", language, told=", ".join(beside)) if beside else ""
+        words += [f"{text(f'verdict.{word}', language)} {len(of)}{told}"] if of or word in ("SUPPORTED", "REFUTED") else []
+    return ", ".join(words)
 
 
 # --- several runs ---------------------------------------------------------------------------------------------------------------
-
-
-def counts_across(found: Sequence[Across], language: Language) -> str:
-    """The same sentence of several runs."""
-    return _counts("result.claims_across", [each.claim for each in found], language)
 
 
 def surprising(found: Sequence[Across], language: Language) -> str:
     """The few of the README: sentence, verdict and figure."""
     lines = [f"| {' | '.join(_heads(language))} |", "|---|---|---|---|"]
     for each in found:
-        claim = each.claim
-        figures_ = number_figures(claim.number, language) if claim.number else ""
+        claim, theirs = each.claim, each.claim.number
+        figures_ = number_figures(theirs, language) if theirs is not None and theirs.reason is None else ""
         cells = (
             f"**{claim.id}** {own(claim.said, language)}",
-            _below(came(claim.number, language), [figures_]),
-            f"**{verdict(claim, language)}**",
-            ours(claim, language, 1) or "–",
+            _below(came(theirs, language), [figures_]),
+            _below(f"**{verdict(claim, language)}**", [condition(claim, language)]),
+            ours(claim, language, 1 + len(again(claim))) or "–",
         )
         lines.append(f"| {' | '.join(cell.replace('|', BAR) for cell in cells)} |")
     return "\n".join(lines) + "\n"
@@ -253,6 +294,7 @@ def summary_across(found: Sequence[Across], language: Language, above: str = "")
 
     def beneath(each: Across) -> list[str]:
         lines = [mixed(each.claim, language), linked(each.folder)]
+        lines += [text("claim.twice", language, what=linked(each.twice_folder))] if again(each.claim) and each.twice_folder else []
         lines += [f"{verdict(claim, language)}: {linked(folder)}" for folder, claim in each.against]
         lines += [
             text("claim.part_elsewhere", language, n=part, verdict=text(f"verdict.{word}", language), run=linked(folder))
@@ -302,7 +344,7 @@ def _below(cell: str, lines: Sequence[str]) -> str:
 
 def page(found: Judgement) -> str:
     """The whole of claims.md."""
-    head = ["# Claims and verdicts\n", f"{messages.scope(found.scope, 'en')}\n", f"{counts(found, 'en')}\n", summary(found, "en")]
+    head = ["# Claims and verdicts\n", f"{messages.scope(found.scope, 'en')}\n", f"{counts(found.claims, 'en')}\n", summary(found, "en")]
     return "\n".join([*head, *(_section(claim) for claim in found.claims)])
 
 
@@ -311,6 +353,8 @@ def _section(claim: JudgedClaim) -> str:
     lines += [f"- {line}" for line in (question(claim, "en"), condition(claim, "en"), outside(claim, "en")) if line]
     lines.append(f"- {number_line(claim, 'en')}")
     lines += [line for part in claim.parts for line in _part(part)]
+    if claim.twice is not None:
+        lines += [f"- {text('claim.twice', 'en', what=messages.asked_of(claim.twice, 'en'))}", *_part(claim.twice)[1:]]
     if claim.rounds_needed is not None:
         lines.append(f"- {text('claim.rounds_needed', 'en', n=claim.rounds_needed)}")
     lines += [line for aside in claim.instead for line in _aside("claim.instead", aside)]

@@ -13,6 +13,7 @@ from nsb.registry.claims import (
     Judgement,
     LimitRule,
     MarginRule,
+    PointsRule,
     RatioRule,
     Row,
     Rule,
@@ -21,7 +22,7 @@ from nsb.registry.claims import (
 )
 from nsb.registry.terms import METRIC_UNITS
 from nsb.render import messages
-from nsb.render.claims import deciding
+from nsb.render.claims import again, deciding
 from nsb.render.messages import LANGUAGES
 from nsb.render.words import plain
 
@@ -43,8 +44,8 @@ class Ours:
 
 
 def ours(claim: JudgedClaim) -> list[Ours]:
-    """Of the parts that decide."""
-    return [line for part in deciding(claim) for line in _lines(part)]
+    """Of the parts that decide, and of another method that disagrees."""
+    return [line for part in [*deciding(claim), *again(claim)] for line in _lines(part)]
 
 
 def _lines(part: Judged) -> list[Ours]:
@@ -83,7 +84,7 @@ def of_part(part: Judged) -> Said:
 
 def row_unit(rule: Rule) -> str:
     """In what a part's rows are: those of words are about the throughput that was held back; empty where there are no rows."""
-    if isinstance(rule, RatioRule | MarginRule | FigureRule):
+    if isinstance(rule, RatioRule | MarginRule | FigureRule | PointsRule):
         return METRIC_UNITS[rule.metric]
     if isinstance(rule, CapRule | LimitRule):
         return METRIC_UNITS["throughput"]

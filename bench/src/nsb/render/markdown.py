@@ -135,6 +135,7 @@ def readme_block(found: Digest, run: dict[str, Any], judged: Sequence[tuple[str,
     """
     folder, host = judged[0][0], run["host"]
     of_all = across(judged)
+    counted = verdicts.counts([each.claim for each in of_all], language)
     told = [f"{number}. {digest.sentence(each, language)}" for number, each in enumerate(found.findings, 1)]
     head = text(
         "digest.head", language, date=run["started_at"][:10], rounds=messages.rounds(run["plan"]["rounds"], language), machine=host["cpu"],
@@ -142,7 +143,7 @@ def readme_block(found: Digest, run: dict[str, Any], judged: Sequence[tuple[str,
     )  # fmt: skip
     by_id = {each.claim.id: each for each in of_all}
     surprising = [by_id[claim.id] for claim in surprises([each.claim for each in of_all])]
-    links = text("digest.links", language, n=len(of_all), claims=f"docs/{VERDICTS[language]}", table=f"{folder}/table.md", run=folder)
+    links = text("digest.links", language, claims=f"docs/{VERDICTS[language]}", table=f"{folder}/table.md", run=folder)
     return "\n".join(
         [
             "",
@@ -153,7 +154,7 @@ def readme_block(found: Digest, run: dict[str, Any], judged: Sequence[tuple[str,
             digest.table(found, language),
             *(f"<sub>{line}</sub>  " for line in digest.notes(found, language)),
             "",
-            f"**{text('digest.claims', language)}.** {verdicts.counts_across(of_all, language)} {text('digest.means', language)}",
+            f"**{text('digest.claims', language)}.** {counted} {text('digest.means', language)}",
             "",
             verdicts.surprising(surprising, language),
             links,
@@ -175,7 +176,7 @@ def verdicts_page(
         [
             f"# {text('verdicts.title', language)}\n",
             f"{text('verdicts.head', language)}\n",
-            f"{verdicts.counts_across(found, language)}\n",
+            f"{verdicts.counts([each.claim for each in found], language)}\n",
             verdicts.summary_across(found, language, ABOVE),
             _index(reproduced, language),
             *(f"<sub>{line}</sub>  " for line in _machines(run, folder, found, judged, language)),

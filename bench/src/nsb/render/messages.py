@@ -19,6 +19,7 @@ from nsb.registry.claims import (
     LimitRule,
     MarginRule,
     NoWinnerRule,
+    PointsRule,
     RatioRule,
     Rule,
     Said,
@@ -27,7 +28,7 @@ from nsb.registry.claims import (
     SlopeRule,
     UnmeasuredRule,
 )
-from nsb.registry.terms import METRIC_UNITS, Metric
+from nsb.registry.terms import METRIC_UNITS, SHARES, Metric
 from nsb.render.charts_words import CHARTS
 
 Language = Literal["en", "ko"]
@@ -62,6 +63,8 @@ MESSAGES: dict[str, tuple[str, str]] = {
         "서버의 구조에서 바로 따라 나오는 말입니다. 측정값도 일치하지만 당연한 결과라 확인된 것은 없습니다.",
     ),
     "number.AGAIN": ("reproduced", "재현됨"),
+    "number.AGAIN_BY_LAW": ("reproduced, as arithmetic says", "재현됨(계산으로 나오는 값)"),
+    "number.COMPUTED": ("its arithmetic is right; nothing of ours is held against it", "계산이 맞음(측정과는 비교하지 않음)"),
     "number.NOT_AGAIN": ("not reproduced", "재현되지 않음"),
     "number.UNDECIDED": ("undecided", "판정 보류"),
     "number.NOT_MEASURED": ("not measured", "측정하지 않음"),
@@ -89,6 +92,8 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "reason.no_figure": ("the run did not count it", "이 측정에는 그 값이 없음"),
     "reason.no_code": ("the code was not counted", "코드 집계 없음"),
     "reason.no_measure": ("nothing here measures a part of it", "일부는 잴 방법이 아직 없음"),
+    "reason.other_quantity": ("ours is another quantity", "여기서 잰 것과 다른 양"),
+    "reason.methods_disagree": ("two methods disagree", "두 방법의 값이 다름"),
     "reason.runs_disagree": ("the runs disagree", "측정마다 판정이 다름"),
     "reason_means.too_few_rounds": (
         "Fewer than five rounds count on both sides; below that nothing is decided.",
@@ -156,6 +161,14 @@ MESSAGES: dict[str, tuple[str, str]] = {
         "No scenario and no contender measures a part of what it says. That part names what it would take.",
         "주장의 일부는 어떤 시나리오나 측정 대상으로도 재지 못합니다. 무엇이 더 필요한지는 그 부분에 적었습니다.",
     ),
+    "reason_means.other_quantity": (
+        "What is measured here is not what the article gives, so the two numbers cannot be compared.",
+        "여기서 잰 것은 글의 수치와 다른 양이라 비교할 수 없습니다.",
+    ),
+    "reason_means.methods_disagree": (
+        "The same ratio was measured by two methods, and their intervals have nothing in common. Until that is explained neither counts.",
+        "같은 비율을 두 가지 방법으로 쟀는데 신뢰 구간이 겹치지 않습니다. 이유를 밝힐 때까지 판정을 보류합니다.",
+    ),
     "reason_means.runs_disagree": (
         "One run supports it and another one refutes it. Until that is explained neither of them counts.",
         "한 측정에서는 확인됐지만 다른 측정에서는 사실과 달랐습니다. 이유를 밝힐 때까지 판정을 보류합니다.",
@@ -198,7 +211,10 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "metric.memory_peak": ("peak memory", "최대 메모리"),
     "metric.threads": ("peak threads", "최대 스레드 수"),
     "metric.switches": ("context switches per request", "요청당 컨텍스트 스위치"),
-    "metric.goodput": ("answers in time under overload", "과부하에서 제때 온 응답"),
+    "metric.goodput": ("answers in time at 150 % load", "150% 부하에서 제때 온 응답"),
+    "metric.goodput_100": ("answers in time at 100 % load", "100% 부하에서 제때 온 응답"),
+    "metric.goodput_120": ("answers in time at 120 % load", "120% 부하에서 제때 온 응답"),
+    "metric.back": ("time until it is back after 150 % load", "150% 부하가 끝난 뒤 회복까지 걸린 시간"),
     "metric.served": ("others served during a fault", "장애 중에도 제때 응답받은 다른 사용자"),
     "metric.ready_s": ("time until ready", "준비될 때까지 걸린 시간"),
     "metric.lines": ("lines of code", "코드 줄 수"),
@@ -227,6 +243,9 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "unit.functions": ("functions", "함수"),
     "unit.requests": ("requests", "요청"),
     "amount": ("{said} {unit}", "{said} {unit}"),
+    "amount.1 requests/s": ("{said} request/s", "{said} 요청/s"),
+    "amount.goodput %": ("{said} % of its capacity", "처리 능력의 {said}%"),
+    "amount.served %": ("{said} % of the others", "다른 사용자의 {said}%"),
     "amount.s": ("{said} {unit}", "{said}{unit}"),
     "amount.ratio": ("{said} {unit}", "{said}{unit}"),
     "amount.×": ("{said} {unit}", "{said}{unit}"),
@@ -271,6 +290,10 @@ MESSAGES: dict[str, tuple[str, str]] = {
         "The growth of memory with each request in flight is compared round by round as a difference in KiB.",
         "처리 중인 요청 하나마다 늘어나는 메모리를 라운드별로 KiB 차이로 비교합니다.",
     ),
+    "rule.points_greater": (
+        "Two shares are compared round by round as a difference in percentage points.",
+        "두 비율을 라운드별로 %p 차이로 비교합니다.",
+    ),
     "rule.code_at_least": (
         "Sizes of code, counted by one tool for all languages. Exact, so without rounds.",
         "모든 언어를 같은 도구로 센 코드 크기입니다. 오차가 없으므로 라운드가 필요하지 않습니다.",
@@ -310,16 +333,16 @@ MESSAGES: dict[str, tuple[str, str]] = {
     ),
     "asks.own_margin": ("the usual margin", "기본 허용 범위"),
     "asks.figure_at_least": (
-        "{scenario}, {metric}: {contenders} at least {value} {unit}",
-        "{scenario}: {contenders}의 {metric} {value} {unit} 이상",
+        "{scenario}, {metric}: {contenders} at least {amount}",
+        "{scenario}: {contenders}의 {metric} {amount} 이상",
     ),
     "asks.figure_at_most": (
-        "{scenario}, {metric}: {contenders} at most {value} {unit}",
-        "{scenario}: {contenders}의 {metric} {value} {unit} 이하",
+        "{scenario}, {metric}: {contenders} at most {amount}",
+        "{scenario}: {contenders}의 {metric} {amount} 이하",
     ),
     "asks.figure_equals": (
-        "{scenario}, {metric}: {contenders} at {value} {unit}, within {margin}",
-        "{scenario}: {contenders}의 {metric} {value} {unit}({margin})",
+        "{scenario}, {metric}: {contenders} at {amount}, within {margin}",
+        "{scenario}: {contenders}의 {metric} {amount}({margin})",
     ),
     "asks.cap_equals": (
         "{scenario}: throughput of {contenders} is what the {cap} can give, within {margin}",
@@ -329,6 +352,10 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "asks.slope_greater": (
         "{scenario}: memory per request or open connection of {contender} is above that of {other} by more than {kib} KiB",
         "{scenario}: 요청 또는 열린 연결당 메모리는 {contender} 쪽이 {other}보다 {kib} KiB 넘게 큼",
+    ),
+    "asks.points_greater": (
+        "{scenario}, {metric}: {contender} is above {other} by more than {points} percentage points",
+        "{scenario}, {metric}: {contender} 쪽이 {other}보다 {points}%p 넘게 높음",
     ),
     "asks.code_at_least": (
         "{measure}: {contender} ÷ {other} is at least {ratio}",
@@ -367,6 +394,8 @@ MESSAGES: dict[str, tuple[str, str]] = {
     ),
     "count.rounds.one": ("1 round", "1라운드"),
     "count.rounds.many": ("{n} rounds", "{n}라운드"),
+    "count.articles.one": ("{n} article", "글 {n}편"),
+    "count.articles.many": ("{n} articles", "글 {n}편"),
     "count.cores.one": ("1 core", "코어 1개"),
     "count.cores.many": ("{n} cores", "코어 {n}개"),
     "unknown": ("unknown", "알 수 없음"),
@@ -386,6 +415,9 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "claim.ours": ("Measured", "측정값"),
     "claim.figure_of": ("{scenario}, {what}", "{scenario}, {what}"),
     "claim.figure_asked": ("{scenario}, {what} (claimed: {asked})", "{scenario}, {what}(주장: {asked})"),
+    "share_asked.at_least": ("≥ {amount}", "{amount} 이상"),
+    "share_asked.at_most": ("≤ {amount}", "{amount} 이하"),
+    "claim.twice": ("the same ratio by another method: {what}", "다른 방법으로 잰 같은 비율: {what}"),
     "claim.mixed": ("of its {n} parts: {told}", "세부 항목 {n}개: {told}"),
     "claim.parts_with": ("{n} {verdict}", "{verdict} {n}"),
     "claim.part_elsewhere": ("part {n} alone, {verdict}: {run}", "{n}번째 항목만, {verdict}: {run}"),
@@ -406,20 +438,18 @@ MESSAGES: dict[str, tuple[str, str]] = {
     ),
     "claim.gate": ("The twin's own interval: {low} to {high}.", "쌍둥이 자신의 구간: {low}~{high}."),
     # --- the result in a sentence -----------------------------------------------------------------------------------
-    "result.claims": (
-        "Of {all} claims this run supports {SUPPORTED} and refutes {REFUTED}; tautologies: {TAUTOLOGY}, undecided: {UNDECIDED}{lacking}. "
-        "Of {numbers} numbers that the articles give {again} are reproduced and {not_again} are not.",
-        "주장 {all}개에 대한 이 측정의 결론: 사실로 확인 {SUPPORTED}, 사실과 다름 {REFUTED}, 동어 반복 {TAUTOLOGY}, "
-        "판정 보류 {UNDECIDED}{lacking}. 글의 수치 {numbers}개: 재현됨 {again}, 재현되지 않음 {not_again}.",
+    "result.claims": ("{all} claims of {articles}: {told}.", "{articles}의 주장 {all}개: {told}."),
+    "result.numbers": (
+        "Of {n} numbers that the articles give {again} are reproduced ({by_law} by arithmetic) and {not_again} are not.",
+        "글의 수치 {n}개: 재현됨 {again}(계산으로 나오는 값 {by_law}), 재현되지 않음 {not_again}.",
     ),
-    "result.claims_across": (
-        "Of {all} claims our runs support {SUPPORTED} and refute {REFUTED}; tautologies: {TAUTOLOGY}, undecided: {UNDECIDED}{lacking}. "
-        "Of {numbers} numbers that the articles give {again} are reproduced and {not_again} are not.",
-        "주장 {all}개에 대한 결론: 사실로 확인 {SUPPORTED}, 사실과 다름 {REFUTED}, 동어 반복 {TAUTOLOGY}, "
-        "판정 보류 {UNDECIDED}{lacking}. 글의 수치 {numbers}개: 재현됨 {again}, 재현되지 않음 {not_again}.",
+    "result.sayings": (
+        "{n} common sayings, in our words and with our bounds: {told}.",
+        "흔히 하는 말 {n}개(우리가 정한 문장과 기준값): {told}.",
     ),
-    "result.not_measured": (", not measured: {n}", ", 측정하지 않음 {n}"),
-    "result.outside": (" Supported only as far as it can be measured: {n}.", " 잴 수 있는 데까지만 확인된 주장 {n}개."),
+    "result.of_them": (" ({told})", "({told})"),
+    "result.by_law": ("{n} by arithmetic", "계산으로 나오는 것 {n}"),
+    "result.in_part": ("{n} as far as it can be measured", "잴 수 있는 데까지만 {n}"),
     "result.other_machines": (
         "Verdicts from runs on another processor, {machine}: {names}.",
         "다른 프로세서({machine})에서 한 측정: {names}.",
@@ -1160,7 +1190,7 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "digest.legend.elsewhere": ("From another run, {run}: {rows}.", "{rows}: {run} 측정."),
     "digest.legend.better": (
         "{best}: better than everybody else in the row. All other values that were compared were shown to be worse than the best.",
-        "{best}: 그 행의 단독 1위. 비교한 나머지는 1위보다 나쁘다고 판정됐습니다.",
+        "{best}: 그 행의 단독 1위. 비교한 나머지는 모두 1위보다 나쁨.",
     ),
     "digest.legend.tied": (
         "≈: not distinguishable from the best, with all comparisons of the run corrected for (Holm).",
@@ -1199,16 +1229,12 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "digest.profile.1cpu": ("one of them for the service (profile 1cpu)", "서버는 그중 하나(1cpu 프로필)"),
     "digest.profile.ncpu": ("several of them for the service (profile ncpu)", "서버는 그중 여러 개(ncpu 프로필)"),
     "digest.means": (
-        "A number is *reproduced* if ours is within 10 % of it. The letter names the article (listed with all claims). "
-        "Where several comparisons decide a claim, their intervals are wider than 95 %.",
-        "*재현됨*: 글의 수치와 차이가 10% 이내. 번호의 알파벳은 글이며, 글 목록은 전체 주장 문서에 있습니다. "
-        "여러 비교로 판정하는 주장은 신뢰 구간을 95%보다 넓게 잡습니다.",
+        "A number is *reproduced* if ours is within 10 % of it. The letter names the article.",
+        "*재현됨*: 글의 수치와 차이가 10% 이내. 번호의 알파벳은 글입니다.",
     ),
     "digest.links": (
-        "[All {n} claims]({claims}) · [the whole table, with every doubt]({table}) · the page with charts: `./justw report {run}` writes "
-        "`report.html` there",
-        "[주장 {n}개 전체]({claims}) · [전체 표와 모든 경고]({table})(영어) · 차트가 있는 페이지: `./justw report {run}`을 실행하면 "
-        "같은 폴더에 `report.html`이 생깁니다",
+        "[All claims]({claims}) · [the whole table, with every doubt]({table}) · the page with charts: `./justw report {run}`",
+        "[전체 주장]({claims}) · [전체 표와 모든 경고]({table})(영어) · 차트: `./justw report {run}`",
     ),
     "digest.claims": ("The claims that our figures contradict most", "측정 결과와 가장 크게 어긋난 주장"),
     "verdicts.title": ("All claims and their verdicts", "모든 주장과 판정"),
@@ -1279,8 +1305,8 @@ def unit(name: str, language: Language) -> str:
 
 
 def amount(shown: str, name: str, language: Language) -> str:
-    """A number with its unit: `20.1 s`; in Korean `20.1초` and `스레드 120개`."""
-    key = f"amount.{name}" if f"amount.{name}" in MESSAGES else "amount"
+    """A number with its unit: `20.1 s`, `1 request/s`; in Korean `20.1초` and `스레드 120개`."""
+    key = next((key for key in (f"amount.{shown} {name}", f"amount.{name}") if key in MESSAGES), "amount")
     return text(key, language, said=shown, unit=unit(name, language))
 
 
@@ -1288,9 +1314,9 @@ def unit_of(metric: Metric, language: Language) -> str:
     return unit(METRIC_UNITS[metric], language)
 
 
-def _unit_beside(metric: Metric, language: Language) -> str:
+def unit_beside(metric: Metric) -> str:
     """The unit beside the metric's name: `ms`, where the unit alone is `p99 ms`."""
-    return unit_of(metric, language).split()[-1] if METRIC_UNITS[metric].endswith(" ms") else unit_of(metric, language)
+    return "ms" if METRIC_UNITS[metric].endswith(" ms") else METRIC_UNITS[metric]
 
 
 def rounds(n: int, language: Language) -> str:
@@ -1343,15 +1369,21 @@ def figure_of(rule: Rule, language: Language) -> str:
         return text(f"metric.{rule.measure}", language)
     if isinstance(rule, LimitRule):
         return text("claim.figure_of", language, scenario=rule.scenario, what=text("head.limit", language))
-    if not isinstance(rule, RatioRule | MarginRule | FigureRule | CapRule | SlopeRule):
+    if not isinstance(rule, RatioRule | MarginRule | FigureRule | CapRule | SlopeRule | PointsRule):
         return ""
     metric: Metric = "throughput" if isinstance(rule, CapRule) else "memory" if isinstance(rule, SlopeRule) else rule.metric
     values = {"scenario": rule.scenario, "what": text(f"metric.{metric}", language)}
-    sign = {"at_least": "≥", "at_most": "≤"}.get(rule.rule.split("_", 1)[1])
+    side = rule.rule.split("_", 1)[1]
+    sign = {"at_least": "≥", "at_most": "≤"}.get(side)
+    if isinstance(rule, PointsRule):
+        return text("claim.figure_asked", language, **values, asked=f"> {rule.points:g} {unit('points', language)}")
+    if isinstance(rule, FigureRule) and sign is not None and metric in SHARES:
+        least = amount(f"{rule.value:g}", unit_beside(metric), language)
+        return text("claim.figure_asked", language, **values, asked=text(f"share_asked.{side}", language, amount=least))
     if sign is not None and isinstance(rule, RatioRule):
         return text("claim.figure_asked", language, **values, asked=f"{sign} {rule.ratio:g}")
     if sign is not None and isinstance(rule, FigureRule):
-        return text("claim.figure_asked", language, **values, asked=f"{sign} {rule.value:,g} {_unit_beside(rule.metric, language)}")
+        return text("claim.figure_asked", language, **values, asked=f"{sign} {amount(f'{rule.value:,g}', unit_beside(metric), language)}")
     return text("claim.figure_of", language, **values)
 
 
@@ -1377,8 +1409,7 @@ def _asked(rule: Rule, language: Language, in_ms: bool) -> dict[str, str]:
         return {
             **_figure(rule.scenario, rule.metric, language),
             "contenders": ", ".join(rule.contenders),
-            "value": f"{rule.value:g}",
-            "unit": _unit_beside(rule.metric, language),
+            "amount": amount(f"{rule.value:g}", unit_beside(rule.metric), language),
             "margin": _margin(rule.margin),
         }
     if isinstance(rule, CapRule):
@@ -1388,6 +1419,8 @@ def _asked(rule: Rule, language: Language, in_ms: bool) -> dict[str, str]:
         return {"scenario": rule.scenario, "contenders": ", ".join(rule.contenders), "limit": text(f"limit.{rule.limit}", language)}
     if isinstance(rule, SlopeRule):
         return {"scenario": rule.scenario, **_sides(rule), "kib": f"{rule.kib:g}"}
+    if isinstance(rule, PointsRule):
+        return {**_figure(rule.scenario, rule.metric, language), **_sides(rule), "points": f"{rule.points:g}"}
     if isinstance(rule, CodeRule):
         return {"measure": text(f"metric.{rule.measure}", language), **_sides(rule), "ratio": f"{rule.ratio:g}"}
     if isinstance(rule, SameCodeRule):
@@ -1405,7 +1438,7 @@ def _figure(scenario: str, metric: Metric, language: Language) -> dict[str, str]
     return {"scenario": scenario, "metric": text(f"metric.{metric}", language)}
 
 
-def _sides(rule: RatioRule | SlopeRule | CodeRule | SameCodeRule) -> dict[str, str]:
+def _sides(rule: RatioRule | SlopeRule | PointsRule | CodeRule | SameCodeRule) -> dict[str, str]:
     return {"contender": rule.contender, "other": rule.other}
 
 

@@ -40,7 +40,7 @@ def claims(run: Path | None, language: str) -> None:
         console.print(verdicts.grid(found, language))
     for line in verdicts.not_measured(found, language):
         console.print(line, style="dim", markup=False)
-    console.print(f"{verdicts.counts(found, language)} {messages.scope(found.scope, language)}", markup=False)
+    console.print(f"{verdicts.counts(found.claims, language)} {messages.scope(found.scope, language)}", markup=False)
 
 
 def quality_of(run: Path, as_json: bool) -> None:

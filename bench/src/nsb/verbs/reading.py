@@ -26,7 +26,7 @@ def written(folder: Path) -> tuple[Written, dict[str, Any], list[Cell]]:
     tell_unchained(folder)
     made = outputs(folder, facts, cells, claims_of())
     console.print(terminal.grid(made.table, console.width))
-    decided = [verdicts.counts(made.judgement, "en")] if made.table.rounds >= LEAST_ROUNDS else []
+    decided = [verdicts.counts(made.judgement.claims, "en")] if made.table.rounds >= LEAST_ROUNDS else []
     for line in (*words.legend(made.table), *made.controls, *decided):
         console.print(line, style="dim", markup=False)
     console.print(f"\n{folder}/table.md, table.csv, table.json, claims.md, claims.json, model.json; raw data beside them", markup=False)
