@@ -20,8 +20,13 @@ import org.springframework.web.bind.annotation.RestController;
 
 /** C11: a blocking call, in a thread of its own where it is not the only one. */
 @RestController
-record Fanout(Settings settings, CloseableHttpClient client, ExecutorService threads) {
+record Fanout(Settings settings, Upstream upstream, ExecutorService threads) {
     record Fanned(int calls, String mode, int completed) {}
+
+    /** A call that is waited for: the status of its answer. */
+    interface Upstream {
+        int status(URI uri) throws IOException, InterruptedException;
+    }
 
     /**
      * C63. Blocking: on virtual threads that costs about half of what the JDK's own client does. Minimal: it neither
@@ -38,6 +43,13 @@ record Fanout(Settings settings, CloseableHttpClient client, ExecutorService thr
                         .setSocketTimeout(limit)
                         .build())
                 .build());
+    }
+
+    @Bean
+    static Upstream upstream(Settings settings, CloseableHttpClient client) {
+        return settings.upstreamByJdk()
+                ? JdkUpstream.within(settings.upstreamTimeoutMs())
+                : uri -> client.execute(new HttpGet(uri), HttpResponse::getCode);
     }
 
     @GetMapping("/fanout")
@@ -64,9 +76,9 @@ record Fanout(Settings settings, CloseableHttpClient client, ExecutorService thr
         return () -> answers.take().get();
     }
 
-    private boolean succeeds(URI uri) {
+    private boolean succeeds(URI uri) throws InterruptedException {
         try {
-            return client.execute(new HttpGet(uri), HttpResponse::getCode) == 200;
+            return upstream.status(uri) == 200;
         } catch (IOException silent) {
             return false;
         }

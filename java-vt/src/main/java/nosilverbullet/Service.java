@@ -48,6 +48,7 @@ record Service(
     ObjectNode runtime() {
         var thread = Thread.currentThread();
         int processors = Runtime.getRuntime().availableProcessors();
+        var client = settings.upstreamByJdk() ? ", the JDK's HttpClient" : "";
         int carriers = Integer.getInteger("jdk.virtualThreadScheduler.parallelism");
         var server = (TomcatWebServer) web.getWebServer();
         var http = (AbstractProtocol<?>) server.getTomcat().getConnector().getProtocolHandler();
@@ -61,7 +62,7 @@ record Service(
                 .put("server", ServerInfo.getServerInfo())
                 .put("driver", "MySQL Connector/J")
                 .put("driver_version", Driver.class.getPackage().getImplementationVersion())
-                .put("concurrency_model", thread.isVirtual() ? "virtual threads" : "platform threads")
+                .put("concurrency_model", (thread.isVirtual() ? "virtual threads" : "platform threads") + client)
                 .put("handled_by", thread.getName())
                 .put("workers", thread.isVirtual() ? carriers : processors)
                 .put("pool_size", database.pool().getMaximumPoolSize())
@@ -75,7 +76,7 @@ record Service(
                 .put("db_statements", settings.preparedStatements() ? "prepared" : "text")
                 .put("upstream_timeout_ms", settings.upstreamTimeoutMs())
                 .putNull("upstream_max_connections")
-                .putNull("upstream_idle_s")
+                .put("upstream_idle_s", settings.upstreamByJdk() ? JdkUpstream.IDLE_S : null)
                 .put("offload", "none needed")
                 .put("heap_max_mib", Runtime.getRuntime().maxMemory() >> 20)
                 .put("gc", collector.getName().split(" ")[0]);

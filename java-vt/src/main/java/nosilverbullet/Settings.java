@@ -19,7 +19,8 @@ record Settings(
         int workers,
         int serverThreads,
         boolean virtualThreads,
-        boolean preparedStatements) {
+        boolean preparedStatements,
+        boolean upstreamByJdk) {
 
     private static final int POOL_SIZE = 150; // where it is not set: as many workers as that can divide it
     private static final String ADDRESS = "(?:\\[[0-9A-Fa-f:.]+]|[0-9A-Za-z._-]+)";
@@ -52,7 +53,8 @@ record Settings(
                 workers,
                 number(environment, "SERVER_THREADS", 200, 1, 100_000),
                 word(environment, "VIRTUAL_THREADS", "true", "false").equals("true"),
-                word(environment, "DB_STATEMENTS", "prepared", "text").equals("prepared"));
+                word(environment, "DB_STATEMENTS", "prepared", "text").equals("prepared"),
+                word(environment, "UPSTREAM_CLIENT", "apache", "jdk").equals("jdk"));
     }
 
     private static String text(Map<String, String> environment, String variable, String otherwise) {

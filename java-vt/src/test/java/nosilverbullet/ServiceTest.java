@@ -6,9 +6,11 @@ import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import com.sun.net.httpserver.HttpServer;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -31,6 +33,7 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.context.ConfigurableApplicationContext;
 import tools.jackson.databind.JsonNode;
@@ -215,6 +218,28 @@ class ServiceTest {
                     .header("Content-Type", "application/json")
                     .POST(BodyPublishers.ofString(json));
             assertEquals(503, CLIENT.send(post.build(), BodyHandlers.ofString()).statusCode());
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource({"apache,virtual threads", "jdk,'virtual threads, the JDK''s HttpClient'"})
+    void callsItsUpstreamByEitherClient(String client, String model) throws Exception { // C11, C37
+        var upstream = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
+        upstream.createContext("/delay", exchange -> {
+            exchange.sendResponseHeaders(200, -1);
+            exchange.close();
+        });
+        upstream.start();
+        var url = "http://127.0.0.1:" + upstream.getAddress().getPort();
+        try (var service = start(Map.of("UPSTREAM_URL", url, "UPSTREAM_CLIENT", client))) {
+            var answer = get(service, "/fanout?calls=20&ms=1&mode=concurrent");
+            assertEquals("{\"calls\":20,\"mode\":\"concurrent\",\"completed\":20}", answer.body());
+            upstream.stop(0);
+            assertEquals(
+                    502, get(service, "/fanout?calls=1&ms=1&mode=sequential").statusCode());
+            assertTrue(get(service, "/runtime").body().contains("\"concurrency_model\":\"" + model + "\""));
+        } finally {
+            upstream.stop(0);
         }
     }
 
