@@ -9,6 +9,7 @@ import pytest
 from nsb.analyse.claims import judged
 from nsb.records.judged import Cell
 from nsb.registry.claims import Claims, Conclusion
+from nsb.registry.load import Registry
 
 NOISE = (1.0, 1.002, 0.999, 1.001, 0.998, 1.0)
 Figures = dict[str, dict[str, float]]
@@ -29,6 +30,18 @@ AHEAD: dict[str, tuple[str, str, Figures, list[tuple[str, str]]]] = {
         "open",
         {"java-vt-jdk-client": {"memory_peak": 400.0, "threads": 66.0}, "java-webflux": {"memory_peak": 380.0, "threads": 31.0}},
         [("java-vt-jdk-client", "memory_peak"), ("java-vt-jdk-client", "threads")],
+    ),
+    "E2": (
+        "cost-insert",
+        "closed",
+        {"java-pt-h2": {"cpu": 115.0}, "java-webflux-h2": {"cpu": 100.0}},
+        [("java-pt-h2", "cpu")],
+    ),
+    "E3": (
+        "cost-insert",
+        "closed",
+        {"java-webflux-h2-offloaded": {"cpu": 105.0}, "java-webflux-h2": {"cpu": 100.0}},
+        [("java-webflux-h2-offloaded", "cpu")],
     ),
 }
 """Claim → its scenario, the model of that, figures that support it, and those of which a tenth less refutes it."""
@@ -86,3 +99,12 @@ def test_a_tenth_less_of_a_figure_refutes_what_the_figures_support(claims: Claim
     first, *_ = figures
     without = {name: means for name, means in figures.items() if name != first}
     assert conclusion(claims, id_, scenario, model, without) == "NOT_MEASURED"
+
+
+def test_who_counts_its_books_itself_is_asked_only_what_needs_no_other_count(registry: Registry) -> None:
+    own = [each for each in registry.contenders.values() if each.uncounted_books]
+    assert {each.copy_of or each.id for each in own} == set(registry.scenarios["cost-insert"].contenders)
+    for each in own:
+        assert each.why_not(registry.scenarios["cost-insert"]) is None
+        assert each.why_not(registry.scenarios["slow-query-max"]) is None
+        assert {each.why_not(registry.scenarios[name]) for name in ("cost-read", "cost-write", "e-insert")} == {each.uncounted_books}

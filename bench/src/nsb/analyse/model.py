@@ -171,8 +171,9 @@ def work_of(scenario: Scenario) -> list[float]:
 
 
 def works_of(scenarios: Mapping[str, Scenario]) -> dict[str, list[float]]:
-    """The work of every scenario that measures the cost of one kind of request: what is fitted."""
-    return {name: work_of(scenario) for name, scenario in scenarios.items() if isinstance(scenario, FullCore)}
+    """The work of every scenario that measures the cost of one kind of request: what is fitted. One that is for some contenders alone asks
+    for work of their own."""
+    return {name: work_of(each) for name, each in scenarios.items() if isinstance(each, FullCore) and not each.contenders}
 
 
 def mixtures_of(scenarios: Mapping[str, Scenario]) -> dict[str, list[float]]:

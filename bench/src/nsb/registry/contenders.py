@@ -71,6 +71,8 @@ class Contender(Frozen):
     """Scenario id → why this contender cannot run it."""
     only: Only | None = None
     """The part of the contract that its service answers; all of it where there is none."""
+    uncounted_books: str | None = None
+    """Why nobody but itself can count its books."""
     extra: list[str] = []
     """What its service answers beside that. Made by `load`, of its service."""
     differs: dict[str, str] = {}
@@ -114,6 +116,8 @@ class Contender(Frozen):
             return f"its service does not have {lacks}, which is left to it (CONTRACT.md, {EXTRAS[lacks]})"
         if self.only is not None and any(one not in self.endpoints for one in asked):
             return self.only.why
+        if self.uncounted_books is not None and scenario.statements and "/books" in asked:
+            return self.uncounted_books
         return self.unsupported.get(scenario.id)
 
     def workers(self, granted: int) -> int:

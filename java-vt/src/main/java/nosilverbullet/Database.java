@@ -7,6 +7,7 @@ import java.time.LocalDateTime;
 import java.time.format.DateTimeFormatter;
 import java.util.Optional;
 import java.util.function.Supplier;
+import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.context.annotation.Bean;
 import org.springframework.dao.DataAccessException;
 import org.springframework.http.HttpStatus;
@@ -17,8 +18,13 @@ import org.springframework.stereotype.Component;
 
 /** The pool and the statements, each one execution of a prepared statement in autocommit and nothing else (C61). */
 @Component
-record Database(HikariDataSource pool, JdbcClient client) {
+record Database(HikariDataSource pool, JdbcClient client, JdbcClient books) {
     private static final DateTimeFormatter NOW = DateTimeFormatter.ofPattern("uuuu-MM-dd HH:mm:ss.SSSSSS");
+
+    @Autowired
+    Database(Settings settings, HikariDataSource pool, JdbcClient client) {
+        this(pool, client, settings.booksInH2() ? H2.books(settings) : client);
+    }
 
     /** C60. Hikari opens the connections one by one in the background, with or without a database (C43). */
     @Bean
@@ -50,7 +56,7 @@ record Database(HikariDataSource pool, JdbcClient client) {
     }
 
     Optional<Books.Book> book(long id) { // C9
-        return ask(() -> client.sql("SELECT id, name FROM books WHERE id = ?")
+        return ask(() -> books.sql("SELECT id, name FROM books WHERE id = ?")
                 .param(id)
                 .query((row, number) -> new Books.Book(row.getLong(1), row.getString(2)))
                 .optional());
@@ -59,7 +65,7 @@ record Database(HikariDataSource pool, JdbcClient client) {
     /** C10: the new id, which comes with the answer to the INSERT. */
     long add(String name) {
         var key = new GeneratedKeyHolder();
-        ask(() -> client.sql("INSERT INTO books (name) VALUES (?)").param(name).update(key));
+        ask(() -> books.sql("INSERT INTO books (name) VALUES (?)").param(name).update(key));
         return key.getKey().longValue();
     }
 

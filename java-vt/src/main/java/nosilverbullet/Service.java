@@ -60,7 +60,7 @@ record Service(
                 .put("framework", "Spring Boot (MVC)")
                 .put("framework_version", SpringBootVersion.getVersion())
                 .put("server", ServerInfo.getServerInfo())
-                .put("driver", "MySQL Connector/J")
+                .put("driver", "MySQL Connector/J" + (settings.booksInH2() ? H2.BESIDE : ""))
                 .put("driver_version", Driver.class.getPackage().getImplementationVersion())
                 .put("concurrency_model", (thread.isVirtual() ? "virtual threads" : "platform threads") + client)
                 .put("handled_by", thread.getName())

@@ -20,7 +20,8 @@ record Settings(
         int serverThreads,
         boolean virtualThreads,
         boolean preparedStatements,
-        boolean upstreamByJdk) {
+        boolean upstreamByJdk,
+        boolean booksInH2) {
 
     private static final int POOL_SIZE = 150; // where it is not set: as many workers as that can divide it
     private static final String ADDRESS = "(?:\\[[0-9A-Fa-f:.]+]|[0-9A-Za-z._-]+)";
@@ -54,7 +55,8 @@ record Settings(
                 number(environment, "SERVER_THREADS", 200, 1, 100_000),
                 word(environment, "VIRTUAL_THREADS", "true", "false").equals("true"),
                 word(environment, "DB_STATEMENTS", "prepared", "text").equals("prepared"),
-                word(environment, "UPSTREAM_CLIENT", "apache", "jdk").equals("jdk"));
+                word(environment, "UPSTREAM_CLIENT", "apache", "jdk").equals("jdk"),
+                word(environment, "DB_CLIENT", "jdbc", "h2").equals("h2"));
     }
 
     private static String text(Map<String, String> environment, String variable, String otherwise) {

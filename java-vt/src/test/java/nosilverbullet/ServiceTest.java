@@ -36,6 +36,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.jdbc.support.GeneratedKeyHolder;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -241,6 +242,16 @@ class ServiceTest {
         } finally {
             upstream.stop(0);
         }
+    }
+
+    @Test
+    void theBooksInH2AreThoseOfTheCommonDatabase() {
+        var books = H2.books(Settings.from(environment(Map.of("DB_POOL_SIZE", "2"))));
+        var last = books.sql("SELECT name FROM books WHERE id = 10000").query(String.class);
+        assertEquals("Book 10000", last.single());
+        var key = new GeneratedKeyHolder();
+        books.sql("INSERT INTO books (name) VALUES (?)").param("x").update(key);
+        assertEquals(10001, key.getKey().longValue());
     }
 
     @Test

@@ -6,6 +6,7 @@ import com.zaxxer.hikari.HikariDataSource;
 import java.sql.SQLException;
 import java.util.Map;
 import java.util.concurrent.Callable;
+import nosilverbullet.Books.Book;
 import org.springframework.dao.DataAccessException;
 import org.springframework.jdbc.CannotGetJdbcConnectionException;
 import org.springframework.jdbc.core.simple.JdbcClient;
@@ -23,6 +24,7 @@ final class JdbcDatabase extends Database {
     private final String kind;
     private final HikariDataSource pool;
     private final JdbcClient client;
+    private final JdbcClient books;
 
     /** C60. Hikari opens the connections one by one in the background, with or without a database (C43). */
     JdbcDatabase(Settings settings) {
@@ -36,9 +38,10 @@ final class JdbcDatabase extends Database {
         config.setInitializationFailTimeout(-1);
         config.setMaxLifetime(0);
         config.setKeepaliveTime(0);
-        kind = settings.databaseClient();
+        kind = settings.databaseClient().replace("h2", "jdbc"); // they differ in where the books are
         pool = new HikariDataSource(config);
         client = JdbcClient.create(pool);
+        books = settings.databaseClient().startsWith("h2") ? H2.books(settings) : client;
     }
 
     /** C2: always beside the loop, because it must be told within its own limit that the database is away. */
@@ -49,14 +52,15 @@ final class JdbcDatabase extends Database {
 
     @Override
     <T> Mono<T> query(Class<T> type, String sql, Object... values) {
-        return on(() -> client.sql(sql).params(values).query(type).optional().orElse(null));
+        var where = type == Book.class ? books : client;
+        return on(() -> where.sql(sql).params(values).query(type).optional().orElse(null));
     }
 
     @Override
     Mono<Long> insert(String sql, Object value) {
         return on(() -> {
             var key = new GeneratedKeyHolder();
-            client.sql(sql).param(value).update(key);
+            books.sql(sql).param(value).update(key);
             return key.getKey().longValue();
         });
     }
@@ -101,7 +105,13 @@ final class JdbcDatabase extends Database {
         int inUse = now.getActiveConnections();
         int waiting = now.getThreadsAwaitingConnection();
         return new Facts(
-                "MySQL Connector/J", version, "prepared", THREADS.get(kind), pool.getMaximumPoolSize(), inUse, waiting);
+                "MySQL Connector/J" + (books == client ? "" : H2.BESIDE),
+                version,
+                "prepared",
+                THREADS.get(kind),
+                pool.getMaximumPoolSize(),
+                inUse,
+                waiting);
     }
 
     @Override

@@ -51,7 +51,16 @@ record Settings(
                 number(environment, "UPSTREAM_TIMEOUT_MS", 70_000, 1, 3_600_000),
                 workers,
                 number(environment, "SERVER_THREADS", 200, 1, 100_000),
-                word(environment, "DB_CLIENT", "r2dbc", "jdbc", "jdbc-offloaded", "jdbc-hop"),
+                word(
+                        environment,
+                        "DB_CLIENT",
+                        "r2dbc",
+                        "jdbc",
+                        "jdbc-offloaded",
+                        "jdbc-hop",
+                        "h2",
+                        "h2-offloaded",
+                        "h2-hop"),
                 word(environment, "UPSTREAM_HANDOVER", "false", "true").equals("true"));
     }
 

@@ -35,6 +35,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.jdbc.support.GeneratedKeyHolder;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -164,7 +165,7 @@ class ServiceTest {
         var environment = environment(Map.of("DB_CLIENT", "x"));
         var said = assertThrows(Settings.Wrong.class, () -> Settings.from(environment))
                 .getMessage();
-        assertEquals("DB_CLIENT=\"x\" is not r2dbc, jdbc, jdbc-offloaded or jdbc-hop", said);
+        assertEquals("DB_CLIENT=\"x\" is not r2dbc, jdbc, jdbc-offloaded, jdbc-hop, h2, h2-offloaded or h2-hop", said);
     }
 
     @Test
@@ -207,6 +208,16 @@ class ServiceTest {
                     .POST(BodyPublishers.ofString(json));
             assertEquals(503, CLIENT.send(post.build(), BodyHandlers.ofString()).statusCode());
         }
+    }
+
+    @Test
+    void theBooksInH2AreThoseOfTheCommonDatabase() {
+        var books = H2.books(Settings.from(environment(Map.of("DB_POOL_SIZE", "2"))));
+        var last = books.sql("SELECT name FROM books WHERE id = 10000").query(String.class);
+        assertEquals("Book 10000", last.single());
+        var key = new GeneratedKeyHolder();
+        books.sql("INSERT INTO books (name) VALUES (?)").param("x").update(key);
+        assertEquals(10001, key.getKey().longValue());
     }
 
     @Test
