@@ -188,9 +188,9 @@ def test_a_part_that_the_run_does_not_decide_is_told_with_the_run_that_does(tmp_
         return of.model_copy(update={"claims": [found.model_copy(update={"conclusion": conclusion, "parts": judged})]})
 
     runs = [
-        ("results/one", run("E3", "REFUTED", "REFUTED", "NOT_MEASURED")),
-        ("results/two", run("E3", "UNDECIDED", "UNDECIDED", "UNDECIDED")),
-        ("results/three", run("E3", "UNDECIDED", "UNDECIDED", "SUPPORTED")),
+        ("results/one", run("D4", "REFUTED", "REFUTED", "NOT_MEASURED")),
+        ("results/two", run("D4", "UNDECIDED", "UNDECIDED", "UNDECIDED")),
+        ("results/three", run("D4", "UNDECIDED", "UNDECIDED", "SUPPORTED")),
     ]
     (found,) = across(runs)
     assert found.parts == [(2, "results/three", "SUPPORTED")]
