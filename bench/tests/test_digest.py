@@ -12,9 +12,9 @@ import pytest
 import standard
 from nsb.analyse import digest as digests
 from nsb.analyse import table as tables
-from nsb.analyse.digest import Digest, Factor, Place, Row, digest
+from nsb.analyse.digest import Digest, digest
 from nsb.analyse.dominance import dominance
-from nsb.records.judged import Cell, LevelFigure, OverloadFigure
+from nsb.records.judged import Cell
 from nsb.registry.claims import Comparison, Judged, JudgedClaim, RatioRule, Said, Verdict
 from nsb.registry.digest import DigestPlan
 from nsb.registry.load import ConfigurationError, load, load_digest
@@ -214,44 +214,6 @@ def test_a_row_that_the_run_lacks_is_from_the_first_other_run_of_the_same_conten
     assert {row.chosen.id: row.run for row in found.rows if row.run is not None} == {"cost-read": "newer"}
     assert "From another run, newer: read." in words.notes(found, "en")
     assert digests.filled(own, PLAN, {"fewer": fewer}) == own
-
-
-def test_a_share_near_0_has_its_difference_too() -> None:
-    places = [
-        Place(contender=name, value=value, low=0.0, high=value + 3, mark="unknown", fails=False)
-        for name, value in (("go", 0.3), ("rust", 60.0))
-    ]
-    run = {"plan": {"models": {"over": "closed"}}}
-    cells = []
-    for name, share in (("go", 0.1), ("rust", 60.0)):
-        for n in (1, 2):
-            figure = OverloadFigure(capacity_rps=1.0, idle_ms=1.0, limit_s=1.0, levels=[level(share + n / 10)])
-            cells.append(standard.cell("cost-read", name, n, 1.0).model_copy(update={"scenario": "over", "overload": figure}))
-    found = digests._factors("over", "goodput", places, set(), run, cells, [])
-    assert (found["go"]["rust"].unit, found["go"]["rust"].value) == ("points", pytest.approx(-59.9))
-
-
-def level(goodput: float) -> LevelFigure:
-    return LevelFigure(
-        percent=150, goodput=goodput, p50_ms=None, p99_ms=None, gave_up=0.0, errors=0.0, queued=0.0, kinds={}, memory_mib=1.0, late=False,
-        back_ms=None,
-    )  # fmt: skip
-
-
-def test_shares_are_compared_in_percentage_points() -> None:
-    (chosen,) = (each for each in PLAN.rows if each.id == "overload-mixed")
-    places = [
-        Place(contender="go", value=90.2, low=88.0, high=92.0, mark="best", fails=False),
-        Place(
-            contender="slow", value=0.3, low=0.0, high=9.0, mark="worse", fails=True,
-            factors={"go": Factor(value=-89.9, low=-91.0, high=-80.0, unit="points", tied=False)},
-        ),
-    ]  # fmt: skip
-    row = Row(chosen=chosen, unit="goodput %", better="more", interval=True, leader="go", places=places)
-    found = Digest(contenders=["go", "slow"], rows=[row], findings=[])
-    assert "| **best**<br><sub>90 ±2</sub> | ✗ −90<br><sub>0 ±9</sub> |" in words.table(found, "en")
-    assert words.bounds(places[1].factors["go"]) == "−91 … −80"
-    assert "In rows of percent, large is the difference in percentage points." in words.notes(found, "en")
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

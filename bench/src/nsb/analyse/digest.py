@@ -37,7 +37,7 @@ Mark = Literal["best", "tied", "worse", "unknown"]
 
 
 class Factor(Frozen):
-    """A contender beside another one: their ratio, or in ms and percentage points their difference."""
+    """A contender beside another one: their ratio, or in ms their difference."""
 
     value: float
     low: float
@@ -176,10 +176,7 @@ def _row(
         interval = all(each.ready_s is None or each.ready_s.spread == "interval" for each in table.startups)
     elif chosen.id in table.scenarios:
         metric = table.headlines[chosen.id]
-        broken = (
-            {each.contender for each in table.overloaded if each.scenario == chosen.id and each.broke} if chosen.fails_broken else set()
-        )
-        places = [_place(chosen, table.entry(contender, chosen.id), contender in broken) for contender in table.contenders]
+        places = [_place(chosen, table.entry(contender, chosen.id)) for contender in table.contenders]
         better = "more" if metric in MORE_IS_BETTER else "less"
         interval = table.rounds > 1
     else:
@@ -204,7 +201,7 @@ def _row(
     )
 
 
-def _place(chosen: Chosen, entry: Entry, broken: bool) -> Place:
+def _place(chosen: Chosen, entry: Entry) -> Place:
     figure = entry.figure
     reached = entry.status == "censored" and entry.model == "open"
     low, high = (None, None) if figure is None else (figure.low, figure.high)
@@ -215,7 +212,7 @@ def _place(chosen: Chosen, entry: Entry, broken: bool) -> Place:
         low=low,
         high=high,
         mark="unknown",
-        fails=reached or beyond or broken or entry.limit in chosen.fails_by or entry.status == "failed",
+        fails=reached or beyond or entry.limit in chosen.fails_by or entry.status == "failed",
         bound=figure is not None and figure.bound,
         reached=reached,
         word=entry.status if figure is None else None,

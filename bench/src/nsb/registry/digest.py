@@ -27,15 +27,13 @@ class Chosen(Said):
     id: str
     fails_by: list[Limit] = Field(default_factory=list)
     fails_above: float | None = None
-    fails_broken: bool = False
-    """A contender fails that ended, or hangs, after an overload."""
     fails: Said | None = None
     picture: bool = False
 
     @model_validator(mode="after")
     def _said(self) -> Chosen:
-        if bool(self.fails_by or self.fails_above is not None or self.fails_broken) != (self.fails is not None):
-            raise ValueError("fails says in words what fails_by, fails_above or fails_broken is")
+        if bool(self.fails_by or self.fails_above is not None) != (self.fails is not None):
+            raise ValueError("fails says in words what fails_by or fails_above is")
         return self
 
 

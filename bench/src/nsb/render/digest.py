@@ -22,7 +22,7 @@ def value(row: Row, place: Place, language: Language) -> str:
     """`29.1`; `29.1?` with doubts; `≤3.2` for an upper bound; `480/s` where that was reached; a word where there is no figure."""
     if place.value is None:
         return "" if place.word == "not asked" else own(messages.word("status", place.word or "missing"), language)
-    shown = f"{place.value:.0f}" if by_difference(row) and not place.reached else number(place.value)
+    shown = f"{place.value:.0f}" if by_clock(row) and not place.reached else number(place.value)
     return f"{'≤' if place.bound else ''}{shown}{'/s' if place.reached else ''}{'?' if place.doubtful else ''}"
 
 
@@ -31,42 +31,28 @@ def by_clock(row: Row) -> bool:
     return row.unit.endswith(" ms")
 
 
-def by_share(row: Row) -> bool:
-    """Shares, which are compared in percentage points."""
-    return row.unit.endswith(" %")
-
-
-def by_difference(row: Row) -> bool:
-    """Rows without ratios: whole milliseconds, or whole percent."""
-    return by_clock(row) or by_share(row)
-
-
 def width(row: Row, place: Place) -> str:
-    """`±12%`, the half-width of the interval, the wider side, where that is more than `TOLD`; of latency `±3 ms` above the clock's own; of
-    shares `±3`."""
+    """`±12%`, the half-width of the interval, the wider side, where that is more than `TOLD`; of latency `±3 ms` above the clock's own."""
     if place.value is None or place.low is None or place.high is None or place.bound:
         return ""
     widest = max(place.high - place.value, place.value - place.low)
     if by_clock(row) and not place.reached:
         return f"±{widest:.0f} ms" if round(widest) > CLOCK_MS else ""
-    if by_share(row):
-        return f"±{widest:.0f}" if round(widest) > 0 else ""
     return f"±{widest / place.value:.0%}" if widest > TOLD * place.value else ""
 
 
 def factor(found: Factor | None) -> str:
-    """`1.36×`; of latency from the schedule the difference, `+94 ms`; of shares that in percentage points, `−53`."""
+    """`1.36×`; of latency from the schedule the difference, `+94 ms`."""
     if found is None:
         return ""
     if found.unit == "ratio":
         return f"{number(found.value)}×"
-    unit = " ms" if found.unit == "ms" else ""
-    return "" if round(found.value) == 0 else f"{'−' if found.value < 0 else '+'}{abs(found.value):.0f}{unit}"
+    return "" if round(found.value) == 0 else f"{'−' if found.value < 0 else '+'}{abs(found.value):.0f} ms"
 
 
 def beside(row: Row, place: Place, baseline: str) -> str:
     """The factor to a baseline, which is 1× itself; nothing where a difference is 0 when rounded."""
-    if place.contender == baseline and place.value is not None and not by_difference(row):
+    if place.contender == baseline and place.value is not None and not by_clock(row):
         return "1×"
     return factor(place.factors.get(baseline))
 
@@ -76,8 +62,6 @@ def bounds(found: Factor) -> str:
     if found.unit == "ms":
         low, high = min(found.low, found.value - CLOCK_MS), max(found.high, found.value + CLOCK_MS)
         return f"{low:.0f} … {high:.0f} ms".replace("-", "−")
-    if found.unit == "points":
-        return f"{found.low:.0f} … {found.high:.0f}".replace("-", "−")
     return f"{number(found.low)}–{number(found.high)}"
 
 
@@ -133,7 +117,7 @@ def with_interval(row: Row, place: Place, language: Language) -> str:
     assert place.high is not None
     if place.bound:
         return f"≤ {messages.amount(number(place.high), row.unit, language)}"
-    shown, low, high = (f"{each:.0f}" if by_difference(row) else number(each) for each in (place.value, place.low, place.high))
+    shown, low, high = (f"{each:.0f}" if by_clock(row) else number(each) for each in (place.value, place.low, place.high))
     return text("digest.interval", language, value=_amount(row, shown, language), low=low, high=high)
 
 
@@ -142,7 +126,7 @@ def hull(row: Row, places: Sequence[Place], language: Language) -> str:
     if len(places) == 1:
         return with_interval(row, places[0], language)
     low, high = min(place.low or 0.0 for place in places), max(place.high or 0.0 for place in places)
-    shown = (f"{max(0, round(low - 0.5)):.0f}", f"{round(high + 0.5):.0f}") if by_difference(row) else (number(low), number(high))
+    shown = (f"{max(0, round(low - 0.5)):.0f}", f"{round(high + 0.5):.0f}") if by_clock(row) else (number(low), number(high))
     return _amount(row, shown[0] if shown[0] == shown[1] else text("digest.to", language, low=shown[0], high=shown[1]), language)
 
 
@@ -195,10 +179,12 @@ def notes(found: Digest, language: Language, best: str = "digest.legend.best") -
     lines = [text("digest.legend", language)]
     if any(place.doubtful for _, place in places):
         lines.append(text("digest.legend.doubt", language))
+    failed = [row for row in shown if any(place.fails for place in row.places) and row.chosen.fails is not None]
+    if failed:
+        reasons = [f"{title(row, language)}: {own(row.chosen.fails, language)}" for row in failed]
+        lines.append(text("digest.legend.fails", language, reasons=" · ".join(reasons)))
     if any(by_clock(row) and factor(place.factors.get(row.leader or "")) for row, place in places):
         lines.append(text("digest.legend.latency", language))
-    if any(by_share(row) for row in shown):
-        lines.append(text("digest.legend.share", language))
     lines.append(text("digest.legend.better", language, best=text(best, language)))
     if any(place.mark == "tied" for _, place in places):
         lines.append(text("digest.legend.tied", language))
@@ -208,10 +194,6 @@ def notes(found: Digest, language: Language, best: str = "digest.legend.best") -
         lines.append(text("digest.legend.uncompared", language, rows=", ".join(titles)))
     if any(row.near(place) for row, place in places):
         lines.append(text("digest.legend.near", language))
-    failed = [row for row in shown if any(place.fails for place in row.places) and row.chosen.fails is not None]
-    if failed:
-        reasons = [f"{title(row, language)}: {own(row.chosen.fails, language)}" for row in failed]
-        lines.append(text("digest.legend.fails", language, reasons=" · ".join(reasons)))
     for run in dict.fromkeys(row.run for row in shown if row.run is not None):
         its = ", ".join(title(row, language) for row in shown if row.run == run)
         lines.append(text("digest.legend.elsewhere", language, rows=its, run=run))

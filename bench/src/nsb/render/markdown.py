@@ -136,10 +136,12 @@ def readme_block(found: Digest, run: dict[str, Any], judged: Sequence[tuple[str,
     folder, host = judged[0][0], run["host"]
     of_all = across(judged)
     counted = verdicts.counts([each.claim for each in of_all], language)
-    told = [f"{number}. {digest.sentence(each, language)}" for number, each in enumerate(found.findings, 1)]
+    sentences = [*(digest.sentence(each, language) for each in found.findings), counted]
+    told = [f"{number}. {sentence}" for number, sentence in enumerate(sentences, 1)]
     head = text(
         "digest.head", language, date=run["started_at"][:10], rounds=messages.rounds(run["plan"]["rounds"], language), machine=host["cpu"],
         cores=messages.cores(host["cores"], language), profile=text(f"digest.profile.{run['plan']['profile']}", language),
+        database=f"{SERVERS[run['database']['kind']]} {run['database']['version']}",
     )  # fmt: skip
     by_id = {each.claim.id: each for each in of_all}
     surprising = [by_id[claim.id] for claim in surprises([each.claim for each in of_all])]
@@ -154,7 +156,7 @@ def readme_block(found: Digest, run: dict[str, Any], judged: Sequence[tuple[str,
             digest.table(found, language),
             *(f"<sub>{line}</sub>  " for line in digest.notes(found, language)),
             "",
-            f"**{text('digest.claims', language)}.** {counted} {text('digest.means', language)}",
+            f"**{text('digest.claims', language)}.** {text('digest.means', language)}",
             "",
             verdicts.surprising(surprising, language),
             links,
@@ -162,6 +164,9 @@ def readme_block(found: Digest, run: dict[str, Any], judged: Sequence[tuple[str,
         ]
     )
 
+
+SERVERS = {"mariadb": "MariaDB", "mysql": "MySQL"}
+"""The database of a run as its makers write it."""
 
 VERDICTS: dict[Language, str] = {"en": "verdicts.md", "ko": "verdicts.ko.md"}
 """In docs/: every claim with its verdict over all committed runs."""

@@ -1183,10 +1183,6 @@ MESSAGES: dict[str, tuple[str, str]] = {
         "±는 95% 신뢰 구간이며, ±5%(지연 시간은 ±1ms)보다 넓을 때만 적습니다.",
     ),
     "digest.legend.latency": ("Of latency, large is the difference.", "지연 시간의 큰 글씨는 차이입니다."),
-    "digest.legend.share": (
-        "In rows of percent, large is the difference in percentage points.",
-        "% 행의 큰 글씨는 차이(%p)입니다.",
-    ),
     "digest.legend.elsewhere": ("From another run, {run}: {rows}.", "{rows}: {run} 측정."),
     "digest.legend.better": (
         "{best}: better than everybody else in the row. All other values that were compared were shown to be worse than the best.",
@@ -1203,8 +1199,8 @@ MESSAGES: dict[str, tuple[str, str]] = {
         "{mark}: 유효한 라운드가 5회 미만이거나 값의 상한 또는 하한밖에 알 수 없어 비교에서 뺐습니다.",
     ),
     "digest.legend.uncompared": (
-        "Measured in fewer than the five rounds that it takes to say who is better: {rows}.",
-        "5라운드 미만이라 우열을 판정하지 않은 행: {rows}.",
+        "Measured once for each start, in fewer than five rounds, so nobody is called better: {rows}.",
+        "기동할 때마다 한 번만 재서 5라운드가 안 되므로 우열을 판정하지 않은 행: {rows}.",
     ),
     "digest.legend.doubt": (
         "?: in a third of its rounds or more a check warns, for example of other programs on the machine. The whole table says of what.",
@@ -1222,9 +1218,10 @@ MESSAGES: dict[str, tuple[str, str]] = {
         "이 측정에는 결론이 없습니다. 라운드가 적거나, 신뢰 구간으로 드러난 차이가 없습니다.",
     ),
     "digest.head": (
-        "Measured on {date}: {rounds}, {machine}, {cores}, {profile}. Brackets are 95 % intervals. "
-        "A range of several servers takes in all their intervals.",
-        "{date} 측정: {rounds}, {machine}, {cores}, {profile}. 괄호 안은 95% 신뢰 구간, 여러 서버의 범위는 그 구간을 모두 합친 것입니다.",
+        "Measured on {date}: {rounds}, {machine}, {cores}, {profile}, {database}. Brackets are 95 % intervals. "
+        "A range of several servers covers the interval of each.",
+        "{date} 측정: {rounds}, {machine}, {cores}, {profile}, {database}. "
+        "괄호 안은 95% 신뢰 구간이고, 여러 서버를 묶은 범위는 각 구간을 모두 포함합니다.",
     ),
     "digest.profile.1cpu": ("one of them for the service (profile 1cpu)", "서버는 그중 하나(1cpu 프로필)"),
     "digest.profile.ncpu": ("several of them for the service (profile ncpu)", "서버는 그중 여러 개(ncpu 프로필)"),
