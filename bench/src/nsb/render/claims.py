@@ -250,6 +250,15 @@ def counts(claims: Sequence[JudgedClaim], language: Language) -> str:
     return " ".join(sentences)
 
 
+def tally(claims: Sequence[JudgedClaim], language: Language) -> str:
+    """How many claims of articles are supported and refuted, in a sentence for those who read nothing else."""
+    told = [claim for claim in claims if not claim.saying]
+    found = Counter(claim.conclusion for claim in told)
+    return text(
+        "digest.tally", language, all=len(told), articles=_articles(told, language), supported=found["SUPPORTED"], refuted=found["REFUTED"]
+    )
+
+
 def _articles(claims: Sequence[JudgedClaim], language: Language) -> str:
     found = len({claim.article for claim in claims})
     return text("count.articles.one" if found == 1 else "count.articles.many", language, n=found)

@@ -190,6 +190,8 @@ def notes(found: Digest, language: Language, best: str = "digest.legend.best") -
         lines.append(text("digest.legend.tied", language))
     if any(place.mark == "unknown" and place.value is not None and not row.uncompared for row, place in places):
         lines.append(text("digest.legend.unknown", language, mark=UNKNOWN))
+    if any(place.bound for _, place in places):
+        lines.append(text("digest.legend.bound", language))
     if titles := [title(row, language) for row in shown if row.uncompared]:
         lines.append(text("digest.legend.uncompared", language, rows=", ".join(titles)))
     if any(row.near(place) for row, place in places):

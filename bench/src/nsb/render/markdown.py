@@ -135,8 +135,9 @@ def readme_block(found: Digest, run: dict[str, Any], judged: Sequence[tuple[str,
     """
     folder, host = judged[0][0], run["host"]
     of_all = across(judged)
-    counted = verdicts.counts([each.claim for each in of_all], language)
-    sentences = [*(digest.sentence(each, language) for each in found.findings), counted]
+    claims = [each.claim for each in of_all]
+    counted, tally = verdicts.counts(claims, language), verdicts.tally(claims, language)
+    sentences = [*(digest.sentence(each, language) for each in found.findings), tally]
     told = [f"{number}. {sentence}" for number, sentence in enumerate(sentences, 1)]
     head = text(
         "digest.head", language, date=run["started_at"][:10], rounds=messages.rounds(run["plan"]["rounds"], language), machine=host["cpu"],
@@ -156,7 +157,7 @@ def readme_block(found: Digest, run: dict[str, Any], judged: Sequence[tuple[str,
             digest.table(found, language),
             *(f"<sub>{line}</sub>  " for line in digest.notes(found, language)),
             "",
-            f"**{text('digest.claims', language)}.** {text('digest.means', language)}",
+            f"**{text('digest.claims', language)}.** {counted} {text('digest.means', language)}",
             "",
             verdicts.surprising(surprising, language),
             links,

@@ -1198,9 +1198,10 @@ MESSAGES: dict[str, tuple[str, str]] = {
         "{mark}: not compared, since fewer than five rounds count, or only an upper or a lower bound is known.",
         "{mark}: 유효한 라운드가 5회 미만이거나 값의 상한 또는 하한밖에 알 수 없어 비교에서 뺐습니다.",
     ),
+    "digest.legend.bound": ("≤, ≥: an upper, a lower bound; the value itself is not known.", "≤, ≥: 상한, 하한. 값 자체는 알 수 없습니다."),
     "digest.legend.uncompared": (
-        "Measured once for each start, in fewer than five rounds, so nobody is called better: {rows}.",
-        "기동할 때마다 한 번만 재서 5라운드가 안 되므로 우열을 판정하지 않은 행: {rows}.",
+        "Measured in fewer than five of the rounds, too few to call anybody better: {rows}.",
+        "다섯 라운드 미만으로 측정해 우열을 판정하지 않은 행: {rows}.",
     ),
     "digest.legend.doubt": (
         "?: in a third of its rounds or more a check warns, for example of other programs on the machine. The whole table says of what.",
@@ -1219,12 +1220,18 @@ MESSAGES: dict[str, tuple[str, str]] = {
     ),
     "digest.head": (
         "Measured on {date}: {rounds}, {machine}, {cores}, {profile}, {database}. Brackets are 95 % intervals. "
-        "A range of several servers covers the interval of each.",
+        "A range of several servers goes from their lowest to their highest bound.",
         "{date} 측정: {rounds}, {machine}, {cores}, {profile}, {database}. "
-        "괄호 안은 95% 신뢰 구간이고, 여러 서버를 묶은 범위는 각 구간을 모두 포함합니다.",
+        "괄호 안은 95% 신뢰 구간입니다. 여러 서버를 묶은 범위는 가장 낮은 하한부터 가장 높은 상한까지입니다.",
     ),
     "digest.profile.1cpu": ("one of them for the service (profile 1cpu)", "서버는 그중 하나(1cpu 프로필)"),
     "digest.profile.ncpu": ("several of them for the service (profile ncpu)", "서버는 그중 여러 개(ncpu 프로필)"),
+    "digest.tally": (
+        "**Of {all} claims of {articles}** our runs support {supported} and refute {refuted}. "
+        "The others are tautologies, undecided or not measured.",
+        "**{articles}의 주장 {all}개** 가운데 {supported}개는 사실로 확인했고 {refuted}개는 사실과 다릅니다. "
+        "나머지는 동어 반복, 판정 보류, 미측정입니다.",
+    ),
     "digest.means": (
         "A number is *reproduced* if ours is within 10 % of it. The letter names the article.",
         "*재현됨*: 글의 수치와 차이가 10% 이내. 번호의 알파벳은 글입니다.",
