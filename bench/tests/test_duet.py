@@ -174,7 +174,7 @@ HONEST = PLAIN.model_copy(update={"midway": [midway(OPENS), midway(CLOSES)]})
         (
             {"hung": Hang(whom="database", from_s=OPENS + 1.0, until_s=OPENS + 1.6)},
             "invalid",
-            "V9 slow answered 3124 requests on 64 connections while the database hung: it does not wait for it",
+            "V9 slow answered 1562 requests on 64 connections while the database hung: it does not wait for it",
         ),
         ({"rounds": 30_000}, "invalid", "V6 slow used 40.0 µs for a request whose rounds take 60.0 µs in registers"),
     ],
@@ -197,6 +197,20 @@ def test_an_honest_cell_is_looked_at_under_its_load_and_while_its_database_hangs
     found = HONEST.model_copy(update={"own": own, "hung": Hang(whom="database", from_s=CLOSES, until_s=until_s), "rounds": 5_000})
     cell = judged(record(found))
     assert (cell.status, cell.reasons, cell.doubts) == ("valid", [], [])
+
+
+@pytest.mark.parametrize(("late", "cheats"), [(0, False), (64, False), (65, True)])
+def test_what_was_on_its_way_when_the_database_hangs_is_no_answer_of_a_cheat(late: int, cheats: bool) -> None:
+    """A stop takes effect when a thread of the database runs, and answers wait in buffers: 500 came within 0.03 s in an honest run."""
+    series_ = HONEST.own.series
+    columns = {name: [*column, *[column[-1]] * 4] for name, column in series_.model_dump().items()}
+    columns["at_s"][-4:] = [CLOSES + at for at in (0.01, 0.03, 0.06, 0.5)]
+    for at, more in enumerate((0, 500, 500, 500 + late), start=-4):
+        columns["answers"][at] += more
+    own = HONEST.own.model_copy(update={"series": Series(**columns)})
+    found = HONEST.model_copy(update={"own": own, "hung": Hang(whom="database", from_s=CLOSES, until_s=CLOSES + 0.6)})
+    told = f"V9 slow answered {late} requests on 64 connections while the database hung: it does not wait for it"
+    assert (told in judged(record(found)).reasons) == cheats
 
 
 def test_rounds_that_cost_no_more_than_a_single_one_are_doubted() -> None:

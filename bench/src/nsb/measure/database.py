@@ -18,6 +18,7 @@ from types import TracebackType
 from typing import Any, Protocol, Self
 from urllib.parse import quote, unquote, urlsplit
 
+import psutil
 import pymysql
 from pymysql.constants import CLIENT
 
@@ -217,6 +218,13 @@ class Server:
     def freeze(self) -> None:
         """It hangs from now on: connections stay open and nothing is answered. Raises DatabaseError where it is not the run's own."""
         self._signal(signal.SIGSTOP)
+
+    @property
+    def stopped(self) -> bool:
+        """Whether it hangs by now: a signal waits until one of its threads runs."""
+        with contextlib.suppress(psutil.NoSuchProcess):
+            return psutil.Process(self.pid).status() == psutil.STATUS_STOPPED
+        return False
 
     def thaw(self) -> None:
         """It goes on."""

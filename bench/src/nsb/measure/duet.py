@@ -27,8 +27,8 @@ LOOK_S = 0.15
 """How long before the window opens it is looked whose the sockets are: all connections are open by then, and it takes some 10 ms (s)."""
 HANG_S = 0.6
 """How long the database or the upstream hangs when the window has closed: two readings of a generator are in it (s)."""
-READ_S = 0.03
-"""How soon a generator makes a reading that it is asked for (s)."""
+STOPS_S = 0.2
+"""How long a program may take until it is stopped: one of its threads must have a core for that (s)."""
 SINGLE_S = 0.5
 """How long a row that computes is asked for a single round (s)."""
 LATE_S = 0.75
@@ -235,7 +235,7 @@ def _midway(ground: Ground, asked: Counters | None, called: int | None, writes: 
 
 
 def _hang(stage: Stage, scenario: CostRow, generators: Sequence[Process]) -> Hang | None:
-    """Lets hang whom every request of a row needs, and tells when that was; generators read right before. Raises DatabaseError."""
+    """Lets hang whom every request of a row needs, and tells when that was; generators read when that has settled. Raises DatabaseError."""
     if stage.runner != "native" or isinstance(scenario, Mixture):
         return None
     name: Literal["database", "upstream"]
@@ -246,12 +246,15 @@ def _hang(stage: Stage, scenario: CostRow, generators: Sequence[Process]) -> Han
         name, whom = "upstream", stage.upstream
     else:
         return None
-    for driving in generators:
-        generator.look(driving)
-    sleep_until(time.time() + READ_S)
     whom.freeze()
     try:
+        asked_s = time.time()
+        while not whom.stopped and time.time() < asked_s + STOPS_S:
+            time.sleep(0.001)
         from_s = time.time()
+        sleep_until(from_s + Hang.SETTLES_S)
+        for driving in generators:
+            generator.look(driving)
         sleep_until(from_s + HANG_S)
         until_s = time.time()
     finally:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import ClassVar, Literal
 
 from pydantic import Field
 
@@ -106,6 +106,9 @@ class Hang(Frozen):
 
     Who needs an answer of it has none for its clients meanwhile. Counts alone do not tell a call that nobody waits for.
     """
+
+    SETTLES_S: ClassVar[float] = 0.05
+    """What had been answered before it hung reaches the clients within this time (s)."""
 
     whom: Literal["database", "upstream"]
     from_s: float
