@@ -213,6 +213,20 @@ def test_what_was_on_its_way_when_the_database_hangs_is_no_answer_of_a_cheat(lat
     assert (told in judged(record(found)).reasons) == cheats
 
 
+@pytest.mark.parametrize(
+    ("under_way", "at_once", "cheats"), [(128, 64, False), (96, 64, False), (95, 64, True), (-250, 64, True), (0, None, False)]
+)
+def test_statements_are_under_way_when_the_database_has_hung(under_way: int, at_once: int | None, cheats: bool) -> None:
+    """Of 64 connections each, where half of one service's may be missing; who sends its statement and answers at once has none."""
+    both = [each.model_copy(update={"at_once": at_once}) for each in (HONEST.own, HONEST.partner)]
+    answered = sum(each.series.answers[-1] for each in both)
+    ends_s = max(both[0].series.at_s[-1], both[1].series.at_s[-1])
+    hung = Hang(whom="database", from_s=ends_s, until_s=ends_s + 0.6, sent=HONEST.statements * answered + under_way)
+    found = HONEST.model_copy(update={"own": both[0], "partner": both[1], "hung": hung})
+    told = f"V9 slow and ref had {max(0, under_way)} statements under way while the database hung, at least 96 if they wait for them"
+    assert (told in judged(record(found)).reasons) == cheats
+
+
 def test_rounds_that_cost_no_more_than_a_single_one_are_doubted() -> None:
     def doubts(single_us: float) -> list[str]:
         own = HONEST.own.model_copy(update={"single_us": single_us})

@@ -278,7 +278,27 @@ def _needed(both: Sequence[Driven], duet: Duet) -> Check:
         if got > duet.connections:
             told = f"answered {got} requests on {duet.connections} connections while the {duet.hung.whom} hung"
             said.append(f"{each.contender} {told}: it does not wait for it")
+    if duet.hung is not None and (lacking := _unsent(both, duet, duet.hung)):
+        said.append(lacking)
     return _check("V9", said, bad=True, hung=None if duet.hung is None else duet.hung.whom)
+
+
+def _unsent(both: Sequence[Driven], duet: Duet, hung: Hang) -> str | None:
+    """Whether what was sent by the end of the hang had been answered already.
+
+    A service that waits has a request under way on each connection: what that needs was sent and could not be answered. Half of what one
+    of the services must have under way may be missing.
+    """
+    needs, what = (duet.statements, "statements") if hung.whom == "database" else (duet.calls, "calls")
+    at_once = [each.at_once for each in both if each.at_once is not None]
+    if hung.sent is None or len(at_once) < len(both):
+        return None
+    answered = sum(_answered(each, hung.until_s) for each in both)
+    found, least = max(0, hung.sent - needs * answered), needs * (sum(at_once) - max(at_once) / 2)
+    if found >= least:
+        return None
+    names = " and ".join(each.contender for each in both)
+    return f"{names} had {found} {what} under way while the {hung.whom} hung, at least {least:g} if they wait for them"
 
 
 def _computed(both: Sequence[Driven], duet: Duet) -> Check:

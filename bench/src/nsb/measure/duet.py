@@ -27,6 +27,8 @@ LOOK_S = 0.15
 """How long before the window opens it is looked whose the sockets are: all connections are open by then, and it takes some 10 ms (s)."""
 HANG_S = 0.6
 """How long the database or the upstream hangs when the window has closed: two readings of a generator are in it (s)."""
+STILL_S, DONE_S = 0.05, 1.0
+"""What was under way when a hang ended is done when nothing was added for so long; it takes no longer than that (s)."""
 STOPS_S = 0.2
 """How long a program may take until it is stopped: one of its threads must have a core for that (s)."""
 SINGLE_S = 0.5
@@ -122,7 +124,7 @@ def _measure(ground: Ground, scenario: CostRow, timing: Timing, own: Running, pa
         for look in looks:
             look.snap()
         memories = [each.process.gauge().footprint().pss_mib for each in both]  # while the connections are open
-        hung = _hang(ground.stage, scenario, generators)
+        hung = _hang(ground.stage, scenario, both, generators, asked, called)
         for driving in generators:
             generator.stop(driving)
         loads = [generator.finish(driving, duration_s + generator.END_S) for driving in generators]
@@ -143,6 +145,7 @@ def _measure(ground: Ground, scenario: CostRow, timing: Timing, own: Running, pa
             waited_s=None if waits[0] is None or waits[1] is None else round(max(0.0, waits[1] - waits[0]), 6),
             least_ms=load.least_ms,
             pss_mib=round(memory, 2),
+            at_once=min(scenario.vus, running.contender.at_once(len(ground.stage.placement.service), scenario.upstream_calls)),
             single_us=single,
             answers_of=load.answers_of if isinstance(scenario, Mixture) else [],
         )
@@ -234,8 +237,13 @@ def _midway(ground: Ground, asked: Counters | None, called: int | None, writes: 
     return Midway(from_s=round(from_s, 6), until_s=round(time.time(), 6), executed=executed, inserted=inserted, called=calls)
 
 
-def _hang(stage: Stage, scenario: CostRow, generators: Sequence[Process]) -> Hang | None:
-    """Lets hang whom every request of a row needs, and tells when that was; generators read when that has settled. Raises DatabaseError."""
+def _hang(
+    stage: Stage, scenario: CostRow, both: Sequence[Running], generators: Sequence[Process], asked: Counters | None, called: int | None
+) -> Hang | None:
+    """Lets hang whom every request of a row needs, and tells when that was; generators read when that has settled.
+
+    At its end the services stand still, while what they had sent is done and counted. Raises DatabaseError and ProcessError.
+    """
     if stage.runner != "native" or isinstance(scenario, Mixture):
         return None
     name: Literal["database", "upstream"]
@@ -256,10 +264,37 @@ def _hang(stage: Stage, scenario: CostRow, generators: Sequence[Process]) -> Han
         for driving in generators:
             generator.look(driving)
         sleep_until(from_s + HANG_S)
+        for each in both:
+            each.process.freeze()
+        for driving in generators:
+            generator.look(driving)
+        time.sleep(STILL_S)
         until_s = time.time()
     finally:
         whom.thaw()
-    return Hang(whom=name, from_s=round(from_s, 6), until_s=round(until_s, 6))
+    try:
+        sent = _all_sent(stage, asked if name == "database" else None, called)
+    finally:
+        for each in both:
+            each.process.thaw()
+    return Hang(whom=name, from_s=round(from_s, 6), until_s=round(until_s, 6), sent=sent)
+
+
+def _all_sent(stage: Stage, asked: Counters | None, called: int | None) -> int | None:
+    """What was sent since before the load, once it grows no more: statements, or calls where no counters of these are given."""
+
+    def now() -> int | None:
+        if asked is not None:
+            return stage.database.counters().questions - asked.questions
+        return None if called is None else upstream_counts(stage.upstream_url)[0] - called
+
+    found = now()
+    for _ in range(round(DONE_S / STILL_S)):
+        time.sleep(STILL_S)
+        before, found = found, now()
+        if found == before:
+            break
+    return found
 
 
 @dataclass(frozen=True)

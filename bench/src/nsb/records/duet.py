@@ -67,6 +67,8 @@ class Driven(Frozen):
     """Its quickest answer over the whole load, from the sending of the request (ms). None: none came, or nobody looked."""
     pss_mib: float | None = None
     """Memory of its processes when the window has closed, its connections open and at work (MiB). None: nobody looked."""
+    at_once: int | None = None
+    """How many of its requests can have a statement or their calls under way, by what it declares; at least. None: nobody asked."""
     single_us: float | None = None
     """CPU µs of the same request with a single round of what it computes, right before the load. None: it computes nothing."""
 
@@ -114,6 +116,9 @@ class Hang(Frozen):
     from_s: float
     """Within this time (s since the epoch)."""
     until_s: float
+    sent: int | None = None
+    """Statements or calls since before the load, those included that were under way in the hang: the services stood still while these were
+    done, so none of them was answered to a client. None: nobody counted them."""
 
 
 class Duet(Frozen):

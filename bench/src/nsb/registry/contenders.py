@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field, field_validator
 
-from nsb.registry.contract import ENDPOINTS, EXTRAS, HEAP_MIB, NEEDED, endpoint
+from nsb.registry.contract import ENDPOINTS, EXTRAS, HEAP_MIB, NEEDED, POOL_SIZE, endpoint
 from nsb.registry.services import tools_named
 from nsb.registry.terms import ID, Frozen, Headline
 
@@ -127,6 +128,14 @@ class Contender(Frozen):
     def query_threads(self, workers: int) -> int | None:
         """Threads that it makes its statements on, where these are their own."""
         return None if self.query_threads_per_worker is None else self.query_threads_per_worker * workers
+
+    def at_once(self, workers: int, calls: int) -> int:
+        """How many requests can wait at once, each for so many calls, or for a statement where it has none; at least."""
+        if calls:
+            return max(1, self.call_threads // calls) if self.call_threads is not None else sys.maxsize
+        if self.waits_on_loop or self.blocked_by == "carriers":
+            return workers
+        return min(POOL_SIZE, self.query_threads(workers) or POOL_SIZE)
 
     def nothing_of_its_own(self, granted: int) -> str | None:
         """Why it would stand for nothing with so many workers granted; None where it does."""
