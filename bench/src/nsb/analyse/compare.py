@@ -132,9 +132,10 @@ def compare(run_a: dict[str, Any], cells_a: Iterable[Cell], run_b: dict[str, Any
 
 def _only(one: Side, other: Side) -> Iterator[str]:
     """What the other run did not plan: a scenario as a whole, or its contenders."""
+    there = set(other.planned)
     for scenario, planned in groupby(one.planned, key=itemgetter(0)):
         contenders = [contender for _, contender in planned]
-        lacking = [contender for contender in contenders if (scenario, contender) not in other.planned]
+        lacking = [contender for contender in contenders if (scenario, contender) not in there]
         if lacking:
             yield f"only in {one.name}: {scenario}" + ("" if lacking == contenders else f" · {', '.join(lacking)}")
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+import textwrap
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -54,7 +56,7 @@ def page(table: Table, run: dict[str, Any], controls: Sequence[Control] = ()) ->
         *fairness.section(table, run),
         "## Machine\n",
         f"{host['cpu']}, {host['cores']} cores, {host['memory_gib']} GiB, {host['system']}, kernel {host['kernel']}. "
-        f"Database {run['database']['kind']} {run['database']['version']}, {run['k6']}. Seed {run['plan']['seed']}, "
+        f"Database {_database(run)}, {run['k6']}. Seed {run['plan']['seed']}, "
         f"commit {host['commit'][:12] or 'unknown'}"
         f"{' with uncommitted changes' if host['changed'] else ''}, started {run['started_at']}."
         f"{_containers(run)}{_order(run)}{_contract(run)}\n",
@@ -106,6 +108,8 @@ def _footprint(table: Table) -> str:
 
 
 BEGIN, END = "<!-- result:begin", "<!-- result:end -->"
+COLUMNS = 140
+"""A generated line of prose has as many characters at most, so that a change of one figure is a change of one line."""
 ABOVE = "../"
 """From docs/ to the root."""
 READMES: dict[str, Language] = {"README.md": "en", "README.ko.md": "ko"}
@@ -142,10 +146,10 @@ def readme_block(found: Digest, run: dict[str, Any], judged: Sequence[tuple[str,
     head = text(
         "digest.head", language, date=run["started_at"][:10], rounds=messages.rounds(run["plan"]["rounds"], language), machine=host["cpu"],
         cores=messages.cores(host["cores"], language), profile=text(f"digest.profile.{run['plan']['profile']}", language),
-        database=f"{SERVERS[run['database']['kind']]} {run['database']['version']}",
+        database=_database(run),
     )  # fmt: skip
     by_id = {each.claim.id: each for each in of_all}
-    surprising = [by_id[claim.id] for claim in surprises([each.claim for each in of_all])]
+    surprising = [by_id[claim.id] for claim in surprises(claims)]
     links = text("digest.links", language, claims=f"docs/{VERDICTS[language]}", table=f"{folder}/table.md", run=folder)
     return "\n".join(
         [
@@ -166,8 +170,9 @@ def readme_block(found: Digest, run: dict[str, Any], judged: Sequence[tuple[str,
     )
 
 
-SERVERS = {"mariadb": "MariaDB", "mysql": "MySQL"}
-"""The database of a run as its makers write it."""
+def _database(run: Mapping[str, Any]) -> str:
+    return f"{run['database']['kind']} {run['database']['version']}"
+
 
 VERDICTS: dict[Language, str] = {"en": "verdicts.md", "ko": "verdicts.ko.md"}
 """In docs/: every claim with its verdict over all committed runs."""
@@ -199,7 +204,7 @@ def _machines(
     lines = [
         text(
             "result.machine", language, machine=host["cpu"], cores=messages.cores(host["cores"], language),
-            database=f"{run['database']['kind']} {run['database']['version']}", date=run["started_at"][:10],
+            database=_database(run), date=run["started_at"][:10],
             link=f"[{folder}]({ABOVE}{folder}/table.md)",
         )
     ]  # fmt: skip
@@ -209,6 +214,23 @@ def _machines(
         names = ", ".join(dict.fromkeys(name.rsplit("/", 1)[-1] for name in used if machines[name] == machine))
         lines.append(text("result.other_machines", language, machine=machine, names=names))
     return lines
+
+
+def wrapped(page: str) -> str:
+    """A page whose paragraphs and list items are lines of at most `COLUMNS`; tables, which have a line for each row, stay as they are."""
+    return "\n".join(part for line in page.split("\n") for part in _wrapped(line))
+
+
+def _wrapped(line: str) -> list[str]:
+    if len(line) <= COLUMNS or line.startswith("|"):
+        return [line]
+    marker = re.match(r"(\d+\.|-) ", line)
+    whole = re.sub(r"`[^`]*`", lambda code: code[0].replace(" ", "\0"), line)  # what is code stays in one line: it is copied
+    found = textwrap.wrap(
+        whole, COLUMNS, subsequent_indent=" " * len(marker[0]) if marker else "", break_long_words=False, break_on_hyphens=False
+    )
+    found = [part.replace("\0", " ") for part in found]
+    return [*found[:-1], found[-1] + " " * (len(line) - len(line.rstrip()))]  # two blanks at its end are a line break
 
 
 def with_block(text: str, block: str) -> str:

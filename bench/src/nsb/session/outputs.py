@@ -256,10 +256,12 @@ def front_pages(root: Path, newest: Path, claims: Claims, wanted: DigestPlan) ->
     checked = _worked(root, model)
     pages: dict[Path, str] = {root / "bench" / "results" / models.MODEL: model.text()}
     for name, language in markdown.READMES.items():
-        block = markdown.readme_block(found, run, judged, language)
+        block = markdown.wrapped(markdown.readme_block(found, run, judged, language))
         pages[root / name] = markdown.with_block((root / name).read_text(encoding="utf-8"), block)
-        pages[root / "docs" / markdown.VERDICTS[language]] = markdown.verdicts_page(run, judged, reproduced(committed, claims), language)
-        pages[root / "docs" / guide.PAGES[language]] = guide.page(wanted, found, model, checked, judged[0][0], language)
+        verdicts = markdown.verdicts_page(run, judged, reproduced(committed, claims), language)
+        pages[root / "docs" / markdown.VERDICTS[language]] = markdown.wrapped(verdicts)
+        answers = guide.page(wanted, found, model, checked, judged[0][0], language)
+        pages[root / "docs" / guide.PAGES[language]] = markdown.wrapped(answers)
         for theme in picture.THEMES:
             pages[root / "docs" / picture.name(language, theme)] = picture.svg(found, language, theme)
     return pages
