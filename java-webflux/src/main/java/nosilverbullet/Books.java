@@ -6,6 +6,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.net.URI;
 import java.nio.ByteBuffer;
+import java.time.Duration;
 import org.springframework.core.io.buffer.DataBufferLimitException;
 import org.springframework.core.io.buffer.DataBufferUtils;
 import org.springframework.http.HttpHeaders;
@@ -30,6 +31,8 @@ record Books(Database database, JsonMapper json) {
     record Book(long id, String name) {}
 
     private static final int MAX_BODY_BYTES = 65_536;
+    // Reactor Netty's requestTimeout keeps each request in the heap until its time is over, 300,000 of them at 15,000/s.
+    private static final Duration BODY_WITHIN = Duration.ofSeconds(20); // C27
 
     @GetMapping("/books/{id}")
     Mono<Book> getBook(@PathVariable("id") String segment) {
@@ -57,9 +60,15 @@ record Books(Database database, JsonMapper json) {
             throw tooLarge(); // before it is asked for
         }
         return DataBufferUtils.join(request.getBody(), MAX_BODY_BYTES)
+                .timeout(BODY_WITHIN, Mono.error(Books::tooSlow))
                 .onErrorMap(DataBufferLimitException.class, cause -> tooLarge())
                 .map(buffer -> buffer.asInputStream(true)) // which releases it when it is closed
                 .defaultIfEmpty(InputStream.nullInputStream());
+    }
+
+    private static Problem tooSlow() {
+        return new Problem(HttpStatus.REQUEST_TIMEOUT, "the body must come within " + BODY_WITHIN.toSeconds() + " s")
+                .with(HttpHeaders.CONNECTION, "close");
     }
 
     private static Problem tooLarge() {

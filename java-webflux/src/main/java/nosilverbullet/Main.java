@@ -50,8 +50,7 @@ class Main {
     /** What Spring Boot has no property for. */
     @Bean
     NettyServerCustomizer netty() {
-        return http -> http.option(ChannelOption.SO_BACKLOG, BACKLOG) // C62
-                .requestTimeout(Duration.ofSeconds(20)); // C27: for a body
+        return http -> http.option(ChannelOption.SO_BACKLOG, BACKLOG); // C62
     }
 
     @Bean
