@@ -167,6 +167,20 @@ def test_one_round_shows_the_spread_of_its_halves() -> None:
     assert (found.figure.spread, words.spread(found)) == ("halves", "±10%")
 
 
+@pytest.mark.parametrize(
+    ("headline", "p99s", "spread"),
+    [("p50", (None, None), "±1 ms"), ("p99", (90.0, 110.0), "±10 ms"), ("p99", (90.0, None), None)],
+)
+def test_one_round_of_a_latency_has_the_spread_of_the_same_percentile(
+    headline: str, p99s: tuple[float | None, float | None], spread: str | None
+) -> None:
+    run = {"plan": {**RUN["plan"], "models": {"max": "open"}, "headlines": {"max": headline}}}
+    halves = [Half(requests=750, p50_ms=p50, p99_ms=p99, service_cpu_s=0.1) for p50, p99 in zip((1.0, 1.01), p99s, strict=True)]
+    one = cell(1, 600.0, model="open", halves=halves, latency_ms=Latency(p50=1.0, p90=2.0, p99=100.0, max=101.0))
+    found = table.make(run, [one]).entry("a", "max")
+    assert (None if found.figure is None else words.spread(found)) == spread
+
+
 def test_a_rate_that_was_not_sustained_shows_what_it_reached() -> None:
     run = {"plan": {**RUN["plan"], "models": {"max": "open"}, "headlines": {"max": "p50"}}}
     found = table.make(run, [cell(1, 98.0, "censored", model="open", limit="loop")]).entry("a", "max")

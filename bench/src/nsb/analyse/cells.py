@@ -247,7 +247,12 @@ def _measured(common: dict[str, Any], record: Record, seen: Observed, o: Observa
         },
         switches_per_request=None if window.switched is None else round(window.switched / load.requests, 4),
         halves=[
-            Half(requests=half.count, p50_ms=_ms(half.p50), service_cpu_s=round(cpu, 6))
+            Half(
+                requests=half.count,
+                p50_ms=_ms(half.p50),
+                p99_ms=_ms(half.p99) if half.count >= P99_REQUESTS / 2 else None,
+                service_cpu_s=round(cpu, 6),
+            )
             for half, cpu in zip(load.halves, o.half_cpu_s, strict=True)
         ],
         still=[

@@ -383,10 +383,8 @@ def _half(cell: Cell, headline: Headline, half: Any) -> float | None:
         return 100 * max(half.requests, 1) / (cell.window_s / 2 * cell.rate) if cell.rate else None
     if headline == "cpu":
         return half.service_cpu_s / half.requests * 1e6 if half.requests else None
-    if headline == "p99":
-        return None  # half a window has too few for a tail
-    median: float | None = half.p50_ms
-    return median
+    of_halves: dict[Headline, float | None] = {"p50": half.p50_ms, "p99": half.p99_ms}
+    return of_halves.get(headline)
 
 
 def _median(values: Sequence[float | None]) -> float | None:

@@ -25,10 +25,12 @@ class Latency(Frozen):
 
 
 class Half(Frozen):
-    """One half of a window: requests answered, their median (ms), the service's CPU (s)."""
+    """One half of a window: requests answered, their median and p99 (ms), the service's CPU (s)."""
 
     requests: int
     p50_ms: float | None
+    p99_ms: float | None = None
+    """Of half as many as a p99 needs, or more: it tells the spread of the window's, and is no figure."""
     service_cpu_s: float
 
 
