@@ -203,7 +203,7 @@ def test_what_no_cost_row_measures_is_not_predicted(registry: Registry) -> None:
 
 
 def test_the_committed_run_that_has_them_was_predicted() -> None:
-    """38 of 42 within 15 % (CPU) and 20 % (memory), for seven contenders and six mixtures."""
+    """33 of 36 within 15 % (CPU) and 20 % (memory), for six contenders and six mixtures."""
     newest = max(
         file.parent
         for file in (BENCH / "results").glob("*-standard/run.json")
@@ -211,6 +211,6 @@ def test_the_committed_run_that_has_them_was_predicted() -> None:
     )
     found = [(each.contender, one) for each in of_run(newest).contenders for one in each.mixtures]
     found = [one for name, one in found if name != "go-twin" and one.scenario.startswith("mix-")]
-    assert len(found) == 42
-    assert sum(abs(each.off) <= models.NEAR for each in found) >= 38
-    assert sum(each.memory_off is not None and abs(each.memory_off) <= models.MEMORY_NEAR for each in found) >= 38
+    assert len(found) == 36
+    assert sum(abs(each.off) <= models.NEAR for each in found) >= 33
+    assert sum(each.memory_off is not None and abs(each.memory_off) <= models.MEMORY_NEAR for each in found) >= 33

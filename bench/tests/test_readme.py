@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 import subprocess
@@ -11,6 +12,7 @@ import pytest
 
 from nsb.analyse.merged import across
 from nsb.measure.integrity import Altered
+from nsb.measure.journal import JournalError
 from nsb.registry.claims import Claims, Conclusion, Judgement, Said, Verdict
 from nsb.registry.load import load, load_digest
 from nsb.render import claims as verdicts
@@ -90,6 +92,23 @@ def test_committed_tables_and_verdicts_come_from_their_raw_data(folder: Path, tm
         assert (folder / name).read_bytes() == (copy / name).read_bytes(), name
 
 
+def test_nothing_is_told_of_a_contender_whose_figures_were_withdrawn(tmp_path: Path, claims: Claims) -> None:
+    copy = tmp_path / BEFORE.name
+    shutil.copytree(BEFORE, copy, ignore=shutil.ignore_patterns(*MADE))
+    run, cells = read_run(copy)
+    wrong, *others = run["plan"]["contenders"]
+    (copy / "withdrawn.json").write_text(json.dumps({wrong: "it answered from a cache"}))
+    left, kept = read_run(copy)
+    assert left["plan"]["contenders"] == others
+    assert kept == [cell for cell in cells if cell.contender != wrong] != cells
+    table = outputs(copy, left, kept, claims).table
+    assert table.left_out[wrong] == "it answered from a cache"
+    assert not any(entry.contender == wrong for entry in table.entries)
+    (copy / "withdrawn.json").write_text(json.dumps([wrong]))
+    with pytest.raises(JournalError, match=r"withdrawn\.json is not an object of contenders, each with its reason"):
+        read_run(copy)
+
+
 @pytest.mark.parametrize("readme", READMES, ids=lambda p: p.name)
 def test_every_verb_it_names_is_a_recipe(readme: Path) -> None:
     recipes = set(re.findall(r"^([a-z-]+)(?: \*arguments)?:", (ROOT / "justfile").read_text(), re.MULTILINE))
@@ -138,10 +157,14 @@ def test_of_several_runs_the_one_that_decides_a_claim_is_told_and_who_disagrees(
     assert ": supported 0, refuted 1, undecided 2, not measured " in verdicts.counts([each.claim for each in found.values()], "en")
 
 
-def test_a_ratio_that_another_method_contradicts_in_another_run_decides_nothing(claims: Claims) -> None:
-    runs = [(each.folder, each.judgement) for each in committed_before(ROOT, ROOT / "no", claims) if each.folder.endswith("-standard")]
-    newest = dict(runs)
+def test_a_ratio_that_another_method_contradicts_in_another_run_decides_nothing(tmp_path: Path, claims: Claims) -> None:
+    """What was withdrawn later: requests that stayed in the heap cost more on a full core than the capacity had told before."""
     by_cpu, by_capacity = (f"bench/results/{name}-standard" for name in ("20261125b", "20261123"))
+    newest = {}
+    for name in (by_cpu, by_capacity):
+        copy = tmp_path / Path(name).name
+        shutil.copytree(ROOT / name, copy, ignore=shutil.ignore_patterns(*MADE, "withdrawn.json"))
+        newest[name] = outputs(copy, *read_run(copy), claims).judgement
     (alone,) = (each for each in across([(by_cpu, newest[by_cpu])]) if each.claim.id == "E1")
     assert (alone.claim.conclusion, alone.twice_folder) == ("REFUTED", None)
     (both,) = (each for each in across([(name, newest[name]) for name in (by_cpu, by_capacity)]) if each.claim.id == "E1")

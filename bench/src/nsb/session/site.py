@@ -11,9 +11,9 @@ from nsb.measure.journal import write_whole
 from nsb.registry.claims import Claims
 from nsb.render import site as pages
 from nsb.session.outputs import drawn_apart, outputs
-from nsb.session.runs import read_run
+from nsb.session.runs import WITHDRAWN, read_run
 
-KEPT = ("run.json", "cells.jsonl", "starts.jsonl", "code.json", "raw.tar.xz", "SHA256SUMS", "chain.sha256")
+KEPT = ("run.json", "cells.jsonl", "starts.jsonl", "code.json", "raw.tar.xz", "SHA256SUMS", "chain.sha256", WITHDRAWN)
 """Records of a run, as they are committed; all else is made again."""
 
 
