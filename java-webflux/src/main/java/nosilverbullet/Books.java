@@ -20,6 +20,7 @@ import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.RequestMapping;
 import org.springframework.web.bind.annotation.RestController;
 import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Scheduler;
 import tools.jackson.core.JacksonException;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
@@ -27,11 +28,12 @@ import tools.jackson.databind.json.JsonMapper;
 /** C9, C10 */
 @RestController
 @RequestMapping(produces = MediaType.APPLICATION_JSON_VALUE)
-record Books(Database database, JsonMapper json) {
+record Books(Database database, JsonMapper json, Scheduler loops) {
     record Book(long id, String name) {}
 
     private static final int MAX_BODY_BYTES = 65_536;
-    // Reactor Netty's requestTimeout keeps each request in the heap until its time is over, 300,000 of them at 15,000/s.
+    // Reactor Netty's requestTimeout keeps each request in the heap until its time is over, 300,000 of them at
+    // 15,000/s.
     private static final Duration BODY_WITHIN = Duration.ofSeconds(20); // C27
 
     @GetMapping("/books/{id}")
@@ -51,7 +53,7 @@ record Books(Database database, JsonMapper json) {
     }
 
     /** C33, C34. By hand, because Spring refuses media types with parameters that it does not like. */
-    private static Mono<InputStream> body(ServerHttpRequest request) {
+    private Mono<InputStream> body(ServerHttpRequest request) {
         var type = request.getHeaders().getFirst(HttpHeaders.CONTENT_TYPE);
         if (type == null || !type.split(";", 2)[0].strip().equalsIgnoreCase("application/json")) {
             throw new Problem(HttpStatus.UNSUPPORTED_MEDIA_TYPE, "the body must be application/json");
@@ -60,7 +62,7 @@ record Books(Database database, JsonMapper json) {
             throw tooLarge(); // before it is asked for
         }
         return DataBufferUtils.join(request.getBody(), MAX_BODY_BYTES)
-                .timeout(BODY_WITHIN, Mono.error(Books::tooSlow))
+                .timeout(BODY_WITHIN, Mono.error(Books::tooSlow), loops)
                 .onErrorMap(DataBufferLimitException.class, cause -> tooLarge())
                 .map(buffer -> buffer.asInputStream(true)) // which releases it when it is closed
                 .defaultIfEmpty(InputStream.nullInputStream());

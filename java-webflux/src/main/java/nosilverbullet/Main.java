@@ -9,6 +9,8 @@ import org.springframework.boot.reactor.netty.NettyServerCustomizer;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.http.client.ReactorResourceFactory;
+import reactor.core.scheduler.Scheduler;
+import reactor.core.scheduler.Schedulers;
 import reactor.netty.resources.ConnectionProvider;
 import reactor.netty.resources.LoopResources;
 
@@ -45,6 +47,12 @@ class Main {
                 .maxIdleTime(UPSTREAM_IDLE)
                 .build());
         return resources;
+    }
+
+    /** C27: a timer for a body on the loop that reads it. Reactor's own timers would wake a thread for each request. */
+    @Bean
+    Scheduler loops(ReactorResourceFactory resources) {
+        return Schedulers.fromExecutorService(resources.getLoopResources().onServer(LoopResources.DEFAULT_NATIVE));
     }
 
     /** What Spring Boot has no property for. */
