@@ -30,9 +30,7 @@ def page(plan: DigestPlan, found: Digest, model: CostModel, worked: Mapping[str,
         [
             f"# {text('guide.title', language)}\n",
             f"{text('guide.head', language, near=f'{NEAR:g}')}\n",
-            f"| {' | '.join(text(f'guide.column.{name}', language) for name in ('question', 'answer', 'cell', 'changes'))} |",
-            "|---|---|---|---|",
-            *(_line(each, folder, language) for each in answers(plan, found, model, language)),
+            *(_item(each, folder, language) for each in answers(plan, found, model, language)),
             "",
             f"{text('guide.outside', language)}\n",
             f"## {text('guide.examples', language)}\n",
@@ -44,9 +42,10 @@ def page(plan: DigestPlan, found: Digest, model: CostModel, worked: Mapping[str,
     )
 
 
-def _line(of: Answer, folder: str, language: Language) -> str:
+def _item(of: Answer, folder: str, language: Language) -> str:
     links = [f"[{run}](../bench/results/{run}/run.json)" for run in of.runs] or [f"[{of.question.row}](../{folder}/table.md)"]
-    return f"| {own(of.question, language)} | {of.told} | {', '.join(links)} | {own(of.question.changes, language)} |"
+    changes = f"*{text('guide.column.changes', language)}*: {own(of.question.changes, language)}"
+    return f"- **{own(of.question, language)}**  \n  {of.told} ({', '.join(links)})  \n  {changes}"
 
 
 # --- answers, and the cells that say so ------------------------------------------------------------------------------------------

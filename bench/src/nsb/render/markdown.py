@@ -224,11 +224,10 @@ def wrapped(page: str) -> str:
 def _wrapped(line: str) -> list[str]:
     if len(line) <= COLUMNS or line.startswith("|"):
         return [line]
-    marker = re.match(r"(\d+\.|-) ", line)
+    begins = re.match(r" *((\d+\.|-) )?", line)
+    assert begins is not None  # it may be empty
     whole = re.sub(r"`[^`]*`", lambda code: code[0].replace(" ", "\0"), line)  # what is code stays in one line: it is copied
-    found = textwrap.wrap(
-        whole, COLUMNS, subsequent_indent=" " * len(marker[0]) if marker else "", break_long_words=False, break_on_hyphens=False
-    )
+    found = textwrap.wrap(whole, COLUMNS, subsequent_indent=" " * len(begins[0]), break_long_words=False, break_on_hyphens=False)
     found = [part.replace("\0", " ") for part in found]
     return [*found[:-1], found[-1] + " " * (len(line) - len(line.rstrip()))]  # two blanks at its end are a line break
 

@@ -1092,7 +1092,6 @@ MESSAGES: dict[str, tuple[str, str]] = {
     ),
     "guide.column.question": ("Ask yourself", "질문"),
     "guide.column.answer": ("What the figures say", "측정 결과"),
-    "guide.column.cell": ("From", "출처"),
     "guide.column.changes": ("What would change it", "결론이 달라지는 조건"),
     "guide.least": ("Least: **{best}**, {value}.", "가장 적음: **{best}** {value}."),
     "guide.tied": ("Not distinguishable: {names}.", "구분되지 않음: {names}."),
