@@ -270,20 +270,20 @@ def _needed(both: Sequence[Driven], duet: Duet) -> Check:
     A connection has one request at a time, which may have had what it needs; its next one cannot. What is on its way when the hang begins
     is not counted: in 30 ms a service that has the core for itself may answer three times as much as its mean rate tells.
     """
+    hung = duet.hung
+    if hung is None:
+        return _check("V9", [], bad=True, hung=None)
     said = []
-    for each in both if duet.hung is not None else ():
-        assert duet.hung is not None
-        inside = each.series.between(duet.hung.from_s + Hang.SETTLES_S, duet.hung.until_s)
+    for each in both:
+        inside = each.series.between(hung.from_s + Hang.SETTLES_S, hung.until_s)
         got = inside.answers[-1] - inside.answers[0] if inside.answers else 0
         if got > duet.connections:
-            told = f"answered {got} requests on {duet.connections} connections while the {duet.hung.whom} hung"
+            told = f"answered {got} requests on {duet.connections} connections while the {hung.whom} hung"
             said.append(f"{each.contender} {told}: it does not wait for it")
-    if duet.hung is not None and (lacking := _unsent(both, duet, duet.hung)):
-        said.append(lacking)
-    return _check("V9", said, bad=True, hung=None if duet.hung is None else duet.hung.whom)
+    return _check("V9", [*said, *_under_way(both, duet, hung)], bad=True, hung=hung.whom)
 
 
-def _unsent(both: Sequence[Driven], duet: Duet, hung: Hang) -> str | None:
+def _under_way(both: Sequence[Driven], duet: Duet, hung: Hang) -> Iterator[str]:
     """Whether what was sent by the end of the hang had been answered already.
 
     A service that waits has a request under way on each connection: what that needs was sent and could not be answered. Half of what one
@@ -292,13 +292,12 @@ def _unsent(both: Sequence[Driven], duet: Duet, hung: Hang) -> str | None:
     needs, what = (duet.statements, "statements") if hung.whom == "database" else (duet.calls, "calls")
     at_once = [each.at_once for each in both if each.at_once is not None]
     if hung.sent is None or len(at_once) < len(both):
-        return None
+        return
     answered = sum(_answered(each, hung.until_s) for each in both)
     found, least = max(0, hung.sent - needs * answered), needs * (sum(at_once) - max(at_once) / 2)
-    if found >= least:
-        return None
-    names = " and ".join(each.contender for each in both)
-    return f"{names} had {found} {what} under way while the {hung.whom} hung, at least {least:g} if they wait for them"
+    if found < least:
+        names = " and ".join(each.contender for each in both)
+        yield f"{names} had {found} {what} under way while the {hung.whom} hung, at least {least:g} if they wait for them"
 
 
 def _computed(both: Sequence[Driven], duet: Duet) -> Check:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Literal
 
@@ -231,10 +232,18 @@ def _midway(ground: Ground, asked: Counters | None, called: int | None, writes: 
         return None
     from_s = time.time()
     inserted = ground.stage.database.inserted() if writes else None
-    now = ground.stage.database.counters() if asked is not None else None
-    calls = None if called is None else upstream_counts(ground.stage.upstream_url)[0] - called
-    executed = None if asked is None or now is None else now.questions - asked.questions
+    executed, calls = _executed(ground.stage, asked), _called(ground.stage, called)
     return Midway(from_s=round(from_s, 6), until_s=round(time.time(), 6), executed=executed, inserted=inserted, called=calls)
+
+
+def _executed(stage: Stage, asked: Counters | None) -> int | None:
+    """Statements since these counters were read; None where nobody read them. Raises DatabaseError."""
+    return None if asked is None else stage.database.counters().questions - asked.questions
+
+
+def _called(stage: Stage, called: int | None) -> int | None:
+    """Calls since there were so many; None where nobody counted them. Raises ProcessError."""
+    return None if called is None else upstream_counts(stage.upstream_url)[0] - called
 
 
 def _hang(
@@ -270,28 +279,21 @@ def _hang(
             generator.look(driving)
         time.sleep(STILL_S)
         until_s = time.time()
+        whom.thaw()
+        sent = _settled(partial(_executed, stage, asked) if name == "database" else partial(_called, stage, called))
     finally:
         whom.thaw()
-    try:
-        sent = _all_sent(stage, asked if name == "database" else None, called)
-    finally:
         for each in both:
             each.process.thaw()
     return Hang(whom=name, from_s=round(from_s, 6), until_s=round(until_s, 6), sent=sent)
 
 
-def _all_sent(stage: Stage, asked: Counters | None, called: int | None) -> int | None:
-    """What was sent since before the load, once it grows no more: statements, or calls where no counters of these are given."""
-
-    def now() -> int | None:
-        if asked is not None:
-            return stage.database.counters().questions - asked.questions
-        return None if called is None else upstream_counts(stage.upstream_url)[0] - called
-
-    found = now()
+def _settled(counted: Callable[[], int | None]) -> int | None:
+    """What is counted once it grows no more."""
+    found = counted()
     for _ in range(round(DONE_S / STILL_S)):
         time.sleep(STILL_S)
-        before, found = found, now()
+        before, found = found, counted()
         if found == before:
             break
     return found
