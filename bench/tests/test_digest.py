@@ -15,7 +15,7 @@ from nsb.analyse import table as tables
 from nsb.analyse.digest import Digest, digest
 from nsb.analyse.dominance import dominance
 from nsb.records.judged import Cell
-from nsb.registry.claims import Comparison, Judged, JudgedClaim, RatioRule, Said, Verdict
+from nsb.registry.claims import Comparison, Judged, JudgedClaim, JudgedNumber, RatioRule, Reported, Said, Verdict
 from nsb.registry.digest import DigestPlan
 from nsb.registry.load import ConfigurationError, load, load_digest
 from nsb.render import digest as words
@@ -62,6 +62,15 @@ def test_the_legend_says_what_a_factor_is_the_mean_of() -> None:
     """A start after 2.38 s beside one after 0.015 s was 146×, though 2.38 ÷ 0.015 is 159."""
     assert "mean of the rounds' ratios" in words.notes(WHOLE, "en")[0]
     assert "라운드별 비율의 기하 평균" in words.notes(WHOLE, "ko")[0]
+
+
+def test_the_legend_says_where_a_spread_is_no_interval() -> None:
+    """Of one round it is that of the halves; a start after 2.46 s ±8 % was the least and the greatest of three starts."""
+    begins = "± is the range of what was seen"
+    assert not any(note.startswith(begins) for note in words.notes(WHOLE, "en"))
+    once = made(rounds=1)
+    (note,) = [note for note in words.notes(once, "en") if note.startswith(begins)]
+    assert all(words.title(row, "en") in note for row in once.rows if not row.alike)
 
 
 # --- what is told -----------------------------------------------------------------------------------------------------------
@@ -278,6 +287,11 @@ def test_surprises_are_the_claims_that_figures_contradict_most_one_of_each_artic
     assert [each.id for each in found] == ["A2", "C1", "B1"]
     saying = claim("F1", "REFUTED", 1.0, 99.0).model_copy(update={"saying": True})
     assert digests.surprises([saying, claim("C1", "REFUTED", 1.0, 2.0)])[0].id == "C1"
+    theirs = Reported(what=Said(en="x", ko="x"), value=4.0, unit="×")
+    number = JudgedNumber(theirs=theirs, came="NOT_AGAIN", by_its_figures=1.6)  # which its own figures contradict, whatever was measured
+    assert digests.surprises([claim("E2", "NOT_MEASURED", 1.0, 2.0).model_copy(update={"number": number})]) == []
+    measured = claim("E2", "REFUTED", 1.0, 2.0).model_copy(update={"number": number})
+    assert digests.surprises([measured]) == [measured]
 
 
 # --- README and digest.toml ---------------------------------------------------------------------------------------------------------

@@ -177,6 +177,8 @@ def notes(found: Digest, language: Language, best: str = "digest.legend.best") -
     shown = [row for row in found.rows if not row.alike]
     places = [(row, place) for row in shown for place in row.places]
     lines = [text("digest.legend", language)]
+    if titles := [title(row, language) for row in shown if not row.interval]:
+        lines.append(text("digest.legend.range", language, rows=", ".join(titles)))
     if any(place.doubtful for _, place in places):
         lines.append(text("digest.legend.doubt", language))
     failed = [row for row in shown if any(place.fails for place in row.places) and row.chosen.fails is not None]

@@ -1181,6 +1181,10 @@ MESSAGES: dict[str, tuple[str, str]] = {
         "큰 글씨: 그 행에서 가장 좋은 값의 몇 배인지(라운드별 비율의 기하 평균). 작은 글씨: 측정값. "
         "±는 95% 신뢰 구간이며, ±5%(지연 시간은 ±1ms)보다 넓을 때만 적습니다.",
     ),
+    "digest.legend.range": (
+        "± is the range of what was seen (the halves of one round, or the least and the greatest value) and no interval: {rows}.",
+        "±가 신뢰 구간이 아니라 관측값의 범위(한 라운드의 앞뒤 절반, 또는 최솟값과 최댓값)인 행: {rows}.",
+    ),
     "digest.legend.latency": ("Of latency, large is the difference.", "지연 시간의 큰 글씨는 차이입니다."),
     "digest.legend.elsewhere": ("From another run, {run}: {rows}.", "{rows}: {run} 측정."),
     "digest.legend.better": (
