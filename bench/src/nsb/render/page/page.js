@@ -66,7 +66,7 @@
     nameAll(document);
     tellSorted();
     filter();
-    for (const canvas of drawn) draw(canvas);
+    redraw();
   }
 
   function nameAll(under) {
@@ -91,12 +91,13 @@
     const target = document.getElementById(id);
     if (!target) return;
     if (target.matches('.claim[hidden]')) reveal(target);
-    target.scrollIntoView();
-    target.focus({ preventScroll: true });
     const above = all('.canvas').filter((canvas) => canvas.offsetParent && canvas.compareDocumentPosition(target) & Node.DOCUMENT_POSITION_FOLLOWING);
-    const waiting = above.filter((canvas) => !drawn.has(canvas));
+    const waiting = above.filter((canvas) => !canvas.made);
+    // Smoothly only to a place that stays where it is.
+    target.scrollIntoView(waiting.length ? { behavior: 'instant' } : {});
+    target.focus({ preventScroll: true });
     if (!waiting.length) return;
-    for (const canvas of waiting) render(canvas);
+    for (const canvas of waiting.filter((each) => !drawn.has(each))) render(canvas);
     await Promise.all(waiting.map((canvas) => canvas.ended));
     if (state.at === id) target.scrollIntoView({ behavior: 'instant' });
   }
@@ -374,10 +375,14 @@
 
   const prefersDark = matchMedia('(prefers-color-scheme: dark)');
 
+  const themeNow = () => (state.theme !== 'auto' ? state.theme : prefersDark.matches ? 'dark' : 'light');
+  const look = () => `${state.lang} ${themeNow()}`;
+
   function draw(canvas) {
     const specs = data.charts[canvas.dataset.chart];
     if (!specs) return;
-    const theme = state.theme !== 'auto' ? state.theme : prefersDark.matches ? 'dark' : 'light';
+    const theme = themeNow();
+    canvas.look = look();
     const spec = {
       ...(state.lang === 'ko' ? patched(...specs) : specs[0]),
       config: { ...data.config[theme], background: 'transparent' },
@@ -388,6 +393,11 @@
       .then(() => window.vegaEmbed(canvas.firstElementChild, spec, options))
       .then((made) => { if (canvas.made) canvas.made.finalize(); canvas.made = made; })
       .catch((error) => console.error(error));
+  }
+
+  // A chart that is drawn again is empty for a moment, and what is below it moves.
+  function redraw() {
+    for (const canvas of drawn) if (canvas.look !== look()) draw(canvas);
   }
 
   function render(canvas) {
@@ -438,7 +448,7 @@
     if (event.target.name === 'column') showColumns();
   });
   window.addEventListener('hashchange', () => { readAddress(); apply(); go(state.at); });
-  prefersDark.addEventListener('change', () => { for (const canvas of drawn) draw(canvas); });
+  prefersDark.addEventListener('change', redraw);
 
   readAddress();
   writeAddress();
