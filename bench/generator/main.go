@@ -8,6 +8,8 @@
 //	generator ORDER.json > readings.jsonl
 //	generator witness                       how fast this core is now (see Speed)
 //	generator compete                       uses all CPU time that it gets, until it is ended
+//	generator read EVERY_MS MEMORY_EVERY_MS [FROM TO]
+//	                                        what the other processes of its pod use (see Use), until it is ended; and port FROM leads to TO
 //
 // One line of JSON per reading (see Reading), the first when all connections are open, the last when the time is over, or SIGTERM has come,
 // and all answers are in; one more at once whenever SIGUSR1 comes; of an open load one line when it is over (see Tally).
@@ -23,15 +25,26 @@ import (
 	"runtime"
 	"runtime/debug"
 	"syscall"
+	"time"
 )
 
 func main() {
-	if len(os.Args) != 2 {
-		fmt.Fprintln(os.Stderr, "usage: generator ORDER.json | generator witness | generator compete")
+	if len(os.Args) < 2 || (len(os.Args) > 2 && os.Args[1] != "read") {
+		fmt.Fprintln(os.Stderr, "usage: generator ORDER.json | generator witness | generator compete | "+readUsage)
 		os.Exit(2)
 	}
 	var err error
 	switch os.Args[1] {
+	case "read":
+		var asked []int
+		if asked, err = numbers(os.Args[2:]); err == nil && len(asked) == 4 {
+			err = relay(asked[2], asked[3])
+		}
+		if err == nil {
+			stop := make(chan os.Signal, 1)
+			signal.Notify(stop, syscall.SIGTERM, syscall.SIGINT)
+			read(os.Stdout, time.Duration(asked[0])*time.Millisecond, time.Duration(asked[1])*time.Millisecond, stop)
+		}
 	case "witness":
 		err = json.NewEncoder(os.Stdout).Encode(witness())
 	case "compete":
