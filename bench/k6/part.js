@@ -5,7 +5,7 @@
 // a tag, is one more sample for each request and a list that each of them is looked up in; raw output costs half of a request's CPU and more. But a trend
 // keeps every value until the end. So the summary is asked for percentiles in small steps (K6_SUMMARY_TREND_STATS, records/parts.py): the edges of buckets
 // that each hold the same share of the answers. They cost nothing while the load runs, and bound the error by the rank: 0.1 %, and 0.01 % from p98 on.
-// One generator alone has its own percentiles, which are exact, and does not come here.
+// On one machine a generator alone has its own percentiles, which are exact, and does not come here.
 import load, { handleSummary as tell, options as all } from './load.js';
 import { sleep } from 'k6';
 

@@ -173,7 +173,7 @@ func TestAFieldThatNoTypeHasIsAnError(t *testing.T) {
 		"in a policy":    {"base/network.yaml", "policyTypes", "policytypes", `NetworkPolicy nobody: unknown field "spec.policytypes"`},
 		"in a service":   {"base/upstream.yaml", "targetPort", "target", "Service upstream: unknown field"},
 		"in a patch":     {"placement/kustomization.yaml", "topologyKey", "topologykey", "topologykey"},
-		"in a job":       {"generator/generator.yaml", "backoffLimit", "backOffLimit", `Job generator-1: unknown field "spec.backOffLimit"`},
+		"in a job":       {"generator/generator.yaml", "backoffLimit", "backOffLimit", `Job generator: unknown field "spec.backOffLimit"`},
 		"in a contender": {"contenders/go/kustomization.yaml", "images:", "imagez:", "imagez"},
 		"in a TestRun":   {"operator/testrun.yaml", "parallelism", "paralellism", `TestRun load: unknown field "spec.paralellism"`},
 		"no quantity":    {"base/upstream.yaml", "memory: 1Gi", "memory: 1 Gi", "Deployment upstream: quantities must match"},

@@ -84,6 +84,13 @@ DatabaseUrl = Annotated[
 ]
 Wait = Annotated[bool, typer.Option("--wait", help="where another run measures on this machine, wait until it has ended")]
 Runner = Annotated[str, typer.Option(help="auto, native or compose; auto: containers only where none can run natively")]
+MeasuringRunner = Annotated[
+    str, typer.Option("--runner", help="auto, native, compose or kubernetes; auto: containers only where none can run natively")
+]
+Context = Annotated[
+    str | None, typer.Option("--context", metavar="NAME", help="of kubectl, with --runner kubernetes; default: the current one")
+]
+Namespace = Annotated[str, typer.Option(metavar="NAME", help="where a run on a cluster makes its pods; it must be there")]
 Order = Annotated[str, typer.Option(help="scenario: all run and take turns; contender: one at a time; auto: by the memory there is")]
 Noisy = Annotated[bool, typer.Option("--noisy", help="measure although others use more than 10 % of the machine; recorded in the run")]
 RUN = "a run: its folder, or its id alone (the folder's name in bench/out or bench/results)"
@@ -144,7 +151,7 @@ def bench_all(
     tier: Tier = "standard",
     contenders: Contenders = "default",
     scenarios: Scenarios = "default",
-    runner: Runner = "auto",
+    runner: MeasuringRunner = "auto",
     rounds: Rounds = None,
     seed: Seed = None,
     twin: Twin = None,
@@ -157,11 +164,14 @@ def bench_all(
     wait: Wait = False,
     articles: Articles = None,
     generators: Generators = 1,
+    context_: Context = None,
+    namespace: Namespace = "nsb",
 ) -> None:
     """Measure every default contender under every scenario and print the one table."""
     from nsb.verbs import measuring
 
-    measuring.bench(_given(context), _asked(context.params, contenders), runner, out, resume, database_url, order, noisy, wait)
+    where = measuring.Where(context_, namespace)
+    measuring.bench(_given(context), _asked(context.params, contenders), runner, out, resume, database_url, order, noisy, wait, where)
 
 
 @app.command("bench", rich_help_panel=MEASURE)
@@ -170,7 +180,7 @@ def bench(
     contender: Annotated[str, typer.Argument(help="the contender's id")],
     tier: Tier = "standard",
     scenarios: Scenarios = "default",
-    runner: Runner = "auto",
+    runner: MeasuringRunner = "auto",
     rounds: Rounds = None,
     seed: Seed = None,
     twin: Twin = None,
@@ -183,11 +193,14 @@ def bench(
     wait: Wait = False,
     articles: Articles = None,
     generators: Generators = 1,
+    context_: Context = None,
+    namespace: Namespace = "nsb",
 ) -> None:
     """The same for one contender: bench go --tier smoke."""
     from nsb.verbs import measuring
 
-    measuring.bench(_given(context), _asked(context.params, contender), runner, out, resume, database_url, order, noisy, wait)
+    where = measuring.Where(context_, namespace)
+    measuring.bench(_given(context), _asked(context.params, contender), runner, out, resume, database_url, order, noisy, wait, where)
 
 
 @app.command("plan", rich_help_panel=MEASURE)

@@ -328,6 +328,8 @@ def upstream(project: Project, cpus: Sequence[int], logs: Path, name: str = "ups
 class DatabaseContainer:
     """MySQL in a container of its own: what PrivateServer is as a process."""
 
+    clients = "127.0.0.1"
+
     def __init__(self, project: Project, port: int, logs: Path) -> None:
         self.login = Login("127.0.0.1", port, "root", new_password())
         environment = {"MYSQL_ROOT_PASSWORD": self.login.password}

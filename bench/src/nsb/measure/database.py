@@ -88,6 +88,9 @@ class Counters:
 class Private(Protocol):
     """A server of the run alone, and its end."""
 
+    clients: str
+    """The address that contenders come from, as an account has it."""
+
     @property
     def pid(self) -> int | None: ...
 
@@ -126,7 +129,7 @@ class Server:
         self._admin, self._schema, self._private = admin, schema, private
         self._books = f"`{schema}`.`books`"
         # Accounts are by address where the server is ours; elsewhere nobody knows where services come from.
-        self._from = "127.0.0.1" if private else "%"
+        self._from = private.clients if private else "%"
         self._urls: dict[str, str] = {}
         self._made_schema = self._made_table = False
         self._closed = False
@@ -207,6 +210,15 @@ class Server:
     def inserted(self) -> int:
         """Rows of books beyond those that reset_books() leaves. Raises DatabaseError."""
         return int(self._admin.row(f"SELECT COUNT(*) FROM {self._books} WHERE id > {BOOKS}")[0])
+
+    @property
+    def private(self) -> bool:
+        """Whether it is the run's own."""
+        return self._private is not None
+
+    def clock_s(self) -> float:
+        """What time it is on the server's machine (s since the epoch)."""
+        return float(self._admin.row("SELECT UNIX_TIMESTAMP(NOW(6))")[0])
 
     def ping(self) -> bool:
         """Does the server answer?"""

@@ -327,6 +327,8 @@ os.execv(sys.argv[2], sys.argv[2:])
 class PrivateServer:
     """A server process with a data folder, a port and a socket of its own."""
 
+    clients = "127.0.0.1"
+
     def __init__(self, binary: Binary, folder: Path, max_connections: int) -> None:
         self._binary = binary
         self._folder = folder.absolute()

@@ -6,25 +6,34 @@ import contextlib
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 from urllib.parse import parse_qs, urlsplit
 
 import httpx
 
-from nsb.measure.database import Counters
+from nsb.measure.database import Counters, Server
 from nsb.measure.process import ProcessError
 from nsb.records.effects import Effects
 from nsb.registry.contract import endpoint
 from nsb.registry.scenario import Scenario
 
 if TYPE_CHECKING:
-    from nsb.measure.native import Stage
     from nsb.measure.running import Running
 
 STATS_S = 5.0
 """How long service and upstream may take to tell their counts outside of a load (s)."""
 QUOTED = re.compile(r'msg="wrong answer: ((?:[^"\\]|\\.)*)"')
 """How k6 logs what load.js quotes."""
+
+
+class Neighbours(Protocol):
+    """What a service stands on that counts what it causes."""
+
+    @property
+    def database(self) -> Server: ...
+
+    @property
+    def upstream_url(self) -> str: ...
 
 
 @dataclass(frozen=True)
@@ -38,7 +47,7 @@ class _Counts:
 class Watch:
     """Counts from now on until `effects` is asked, on a service that is idle at both times."""
 
-    def __init__(self, stage: Stage, running: Running, scenario: Scenario) -> None:
+    def __init__(self, stage: Neighbours, running: Running, scenario: Scenario) -> None:
         """Raises ProcessError where the upstream does not say, and DatabaseError."""
         self._stage, self._running, self._scenario = stage, running, scenario
         self._asleep: list[int] = []

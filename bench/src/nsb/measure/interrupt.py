@@ -87,6 +87,11 @@ def stop_if_asked() -> None:
         raise Interrupted(_stop.asked)
 
 
+def hurried() -> bool:
+    """Whether a stop was asked for."""
+    return _stop.asked is not None
+
+
 def ends(ended: Callable[[], bool], deadline_s: float) -> bool:
     """Waits until something has ended, `deadline_s` at the most, and HURRY_S once a stop was asked for; whether it has."""
     began = time.monotonic()

@@ -99,9 +99,9 @@ class Observer:
         load = generators.load() if code == 0 else None
         if timing.ends and load is not None and load.whole_s:
             window = window.until(opens_s + (load.ended_ms or 0.0) / 1000)
-        self.journal.samples(_samples(window, slot))
+        self.journal.samples(samples(window, slot))
         return Observed(
-            offered=self._offered(slot, timing),
+            offered=offered(self.plan, slot, timing),
             stations=self._stations(slot, running),
             ended_before=running.ended_before,
             window=replace(window, later=()),
@@ -205,26 +205,6 @@ class Observer:
             edges.append(meter.edge())
         return edges
 
-    def _offered(self, slot: Slot, timing: Timing) -> Offered:
-        scenario = slot.scenario
-        return Offered(
-            rate=scenario.rate_for(self.plan.workers),
-            vus=scenario.vus,
-            clients=scenario.clients,
-            hold_s=scenario.hold_ms / 1000,
-            holds=scenario.holds,
-            calls=scenario.calls,
-            statements=scenario.statements,
-            window_s=timing.window_s,
-            ends=timing.ends,
-            levels=list(scenario.steps),
-            levels_wanted=self.plan.cut.get(scenario.id),
-            holding=scenario.holding,
-            rehearsal=self.plan.rounds < 2,
-            blocks_s=scenario.blocks[0],
-            blocks_every=scenario.blocks[1],
-        )
-
     def _stations(self, slot: Slot, running: Running) -> Stations:
         placement, contender = self.stage.placement, slot.contender
         roles = {"service": placement.service, "database": placement.database, "upstream": placement.upstream}
@@ -243,7 +223,29 @@ class Observer:
         )
 
 
-def _samples(window: Window, slot: Slot) -> str:
+def offered(plan: Plan, slot: Slot, timing: Timing) -> Offered:
+    """The load that a cell is to get."""
+    scenario = slot.scenario
+    return Offered(
+        rate=scenario.rate_for(plan.workers),
+        vus=scenario.vus,
+        clients=scenario.clients,
+        hold_s=scenario.hold_ms / 1000,
+        holds=scenario.holds,
+        calls=scenario.calls,
+        statements=scenario.statements,
+        window_s=timing.window_s,
+        ends=timing.ends,
+        levels=list(scenario.steps),
+        levels_wanted=plan.cut.get(scenario.id),
+        holding=scenario.holding,
+        rehearsal=plan.rounds < 2,
+        blocks_s=scenario.blocks[0],
+        blocks_every=scenario.blocks[1],
+    )
+
+
+def samples(window: Window, slot: Slot) -> str:
     """Lines of samples.csv."""
     lines = [
         f"{edge.at_s:.3f},{slot.round},{slot.contender.id},{slot.scenario.id},{pss:.1f},{threads},{edge.cpu['service']:.6f}\n"

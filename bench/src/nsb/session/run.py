@@ -16,8 +16,8 @@ from typing import Any, Protocol
 from nsb.analyse import fairness
 from nsb.analyse.resume import digest, entries
 from nsb.errors import Refused
-from nsb.measure import generator, holder, host, k6, manifest
-from nsb.measure.database import DatabaseError, provide
+from nsb.measure import generator, holder, host, manifest
+from nsb.measure.database import DatabaseError, Server, provide
 from nsb.measure.database_private import fetched, installed
 from nsb.measure.duet import Ground
 from nsb.measure.interrupt import stop_if_asked, undisturbed
@@ -238,6 +238,22 @@ def arrange(asked: str, contenders: Sequence[Contender], workers: int, say: Call
     return order, why
 
 
+class Measuring(Protocol):
+    """Measures the cells of a plan: on this machine (measure/runner.py), or on a cluster."""
+
+    def start_group(self, group: Sequence[str], round_: int, say: Callable[[str], None]) -> None: ...
+
+    def runtimes(self) -> dict[str, dict[str, Any]]: ...
+
+    def measure(self, slot: Slot, attempt: int = 1) -> Record: ...
+
+    def end_group(self) -> dict[str, int]: ...
+
+    def must_stand(self) -> None: ...
+
+    def close(self) -> None: ...
+
+
 def measure(
     plan: Plan,
     on: Stage,
@@ -248,14 +264,29 @@ def measure(
     progress: Progress,
     judged: Judge,
 ) -> float:
+    """Every planned cell that is not there yet, on this machine; returns what second attempts took (s). Raises as `rounds` does."""
+    ground = Ground(on, generator_program(on.workshop, progress.say), journal.folder / "logs" / "generator", plan.seed)
+    runner = Runner(plan, on, journal, k6_program, ground, holder_program(on.workshop, plan.scenarios, progress.say))
+    return rounds(plan, runner, journal, facts, already, progress, judged, lambda: must_be_fair(runner, plan, on, journal, facts))
+
+
+def rounds(
+    plan: Plan,
+    runner: Measuring,
+    journal: Journal,
+    facts: dict[str, Any],
+    already: Sequence[Cell],
+    progress: Progress,
+    judged: Judge,
+    fair: Callable[[], None],
+) -> float:
     """Every planned cell that is not there yet, appended to the journal as it ends; returns the time that second attempts took (s).
+    `fair` is asked about each group that has been started.
 
     Raises DatabaseError or ProcessError where database, upstream or k6 have gone: the cell under way is not recorded.
     """
     retries_s = 0.0
     todo = missing(plan, already)
-    ground = Ground(on, generator_program(on.workshop, progress.say), journal.folder / "logs" / "generator", plan.seed)
-    runner = Runner(plan, on, journal, k6_program, ground, holder_program(on.workshop, plan.scenarios, progress.say))
     try:
         for round_, group in plan.all_groups:
             slots = [(slot, attempt) for slot, attempt in todo if slot.round == round_ and slot.contender.id in group]
@@ -264,7 +295,7 @@ def measure(
             if plan.is_fresh(round_) or not runner.runtimes():
                 progress.say(f"round {round_} of {plan.rounds}: fresh processes, warmed equally")
                 runner.start_group(group, round_, progress.say)
-                must_be_fair(runner, plan, on, journal, facts)
+                fair()
                 progress.started(group)
             if not facts.get("runtimes", {}).keys() >= set(group):
                 facts["runtimes"] = {**runner.runtimes(), **facts.get("runtimes", {})}
@@ -293,7 +324,7 @@ def measure(
     return retries_s
 
 
-def _journaled(runner: Runner, slot: Slot, attempt: int, journal: Journal, judged: Judge) -> Cell:
+def _journaled(runner: Measuring, slot: Slot, attempt: int, journal: Journal, judged: Judge) -> Cell:
     """One cell, measured, judged and on the disk. Raises where what every cell needs has gone: it is not recorded then."""
     record = runner.measure(slot, attempt)
     cell = judged(record)
@@ -330,8 +361,8 @@ def must_be_fair(runner: Runner, plan: Plan, on: Stage, journal: Journal, facts:
         raise Refused(fairness.refusal(unlike))
 
 
-def run_facts(plan: Plan, on: Stage, k6_program: Path, builds: Mapping[str, float], announced_s: float) -> dict[str, Any]:
-    """run.json: what the run stands on, asked from the machine and the running programs."""
+def run_facts(plan: Plan, database: Server, k6_version: str, builds: Mapping[str, float], announced_s: float) -> dict[str, Any]:
+    """run.json: the plan, and the programs that every run has. What they stand on is told by their runner: standing() and facts()."""
     return {
         "schema": SCHEMA,
         "started_at": datetime.now(UTC).isoformat(timespec="seconds"),
@@ -364,10 +395,8 @@ def run_facts(plan: Plan, on: Stage, k6_program: Path, builds: Mapping[str, floa
             "windows_s": {s.id: plan.timing(s).window_s for s in plan.scenarios},
             "announced_s": round(announced_s),
         },
-        **standing(plan, on.workshop, on.runner),
-        "database": {"kind": on.database.kind, "version": on.database.version, "private": on.database.pid is not None},
-        "k6": k6.version(k6_program),
-        "tools": {name: found.version for name, found in sorted(on.workshop.found.items())},
+        "database": {"kind": database.kind, "version": database.version, "private": database.private},
+        "k6": k6_version,
         "build_s": dict(builds),
     }
 
@@ -398,6 +427,8 @@ def configuration(plan: Plan, workshop: Workshop, runner: str = "native") -> dic
     folders = {**{f"sources of {s.folder}/": [s.folder, *s.sources] for s in services.values()}, "harness": list(HARNESS)}
     if runner == "compose":
         folders["compose.yaml"] = ["compose.yaml"]
+    if runner == "kubernetes":
+        folders["deploy/kubernetes"] = ["deploy/kubernetes"]
     for name, parts in folders.items():
         files = [file for part in parts for file in sources(workshop.root, part)]
         found[name] = digest({file: hashlib.sha256((workshop.root / file).read_bytes()).hexdigest() for file in files})

@@ -30,7 +30,7 @@ if TYPE_CHECKING:  # `doctor` and `plan` only ask who can run: what stands on a 
     from nsb.measure.database import Server
     from nsb.measure.native import Stage
 
-RUNNERS = ("auto", "native", "compose")
+RUNNERS = ("auto", "native", "compose", "kubernetes")
 Say = Callable[[str], None]
 
 
@@ -72,8 +72,10 @@ class Runner(Protocol):
 def asked_of(asked: str, work: Workshop, contenders: Sequence[Contender], workers: int, say: Say) -> Runner:
     """The runner asked for; auto is native, and containers only where none of the contenders can run natively and some can as containers.
 
-    Raises Refused where compose is asked for and cannot be.
+    Raises Refused where compose is asked for and cannot be, and for a cluster, on which only whole runs are made (verbs/clustering.py).
     """
+    if asked == "kubernetes":
+        raise Refused("--runner kubernetes: only bench-all and bench measure on a cluster (docs/scale.md)")
     native = Native(work)
     if asked == "native":
         return native

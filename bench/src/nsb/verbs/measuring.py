@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 import sys
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,25 @@ from nsb.session.runs import read_run
 from nsb.verbs.common import BENCH, ROOT, console, found_run, registry_of, say
 from nsb.verbs.planning import Asked, generators_on, known_runner, make
 
+ON_A_CLUSTER = {
+    "context_": "--context: belongs to --runner kubernetes",
+    "namespace": "--namespace: belongs to --runner kubernetes",
+}
+NOT_ON_A_CLUSTER = {
+    "database_url": "--database-url: on a cluster the database is a pod of the run",
+    "order": "--order: on a cluster contenders run one at a time",
+    "noisy": "--noisy: on a cluster nobody listens to the machine before a run; each cell tells what others used",
+}
+"""Option → why it is not taken with another runner, or with this one."""
+
+
+@dataclass(frozen=True)
+class Where:
+    """On which cluster; by None on that of kubectl's current context."""
+
+    context: str | None
+    namespace: str
+
 
 def bench(
     given: Mapping[str, Any],
@@ -35,10 +55,15 @@ def bench(
     order: str,
     noisy: bool,
     wait: bool,
+    where: Where,
 ) -> None:
     """Measures and exits. `given`: the options that were written on the command line, by name; `wait`: for another run's end."""
     registry = registry_of()
     known_runner(runner)
+    on_cluster = runner == "kubernetes"
+    wrong = NOT_ON_A_CLUSTER if on_cluster else ON_A_CLUSTER if resume is None else {}
+    if mistakes := [why for name, why in wrong.items() if name in given]:
+        raise ConfigurationError(mistakes)
     if order not in ("auto", "scenario", "contender"):
         raise ConfigurationError([f"--order: {order!r} is not one of auto, scenario, contender"])
     already: list[Cell] = []
@@ -52,7 +77,16 @@ def bench(
         cut_torn_tail(resume)
         before, already = read_run(resume)
         _refuse_other_plan(given, resume, before)
-        plan, ground = _resumed(work, before, resume)
+        plan = _planned(work, before, resume)
+        on_cluster = before.get("runner") == "kubernetes"
+        if on_cluster:
+            from nsb.verbs import clustering  # what measures takes a second to import
+
+            plan = clustering.alone(plan, before["plan"]["generators"])
+            where = Where(where.context or before["cluster"]["context"], before["cluster"]["namespace"])
+        else:
+            ground = runners.asked_of(before.get("runner", "native"), work, plan.contenders, plan.workers, say)
+            refuse_differences(before, ground.standing(plan), resume)
         if not plans.missing(plan, already):
             console.print("Every planned cell is there already.")
             from nsb.verbs import reading
@@ -61,6 +95,10 @@ def bench(
             return
         order = before["plan"].get("order", "scenario")
         out = resume
+    elif on_cluster:
+        from nsb.verbs import clustering  # what measures takes a second to import
+
+        plan = clustering.plan_of(registry, asked)
     else:
         plan = make(registry, asked)
         ground = runners.asked_of(runner, work, plan.contenders, plan.workers, say)
@@ -71,6 +109,8 @@ def bench(
             [f"--out: {folder} already holds a run; go on with --resume {shlex.quote(str(folder))}, or name another folder"]
         )
     with alone(ROOT, wait, say):
+        if on_cluster:
+            sys.exit(clustering.run(work, plan, where.context, where.namespace, folder.resolve(), already, before))
         from nsb.verbs.running import run  # what measures takes a second to import: a mistake is told before
 
         sys.exit(run(work, ground, plan, folder.resolve(), already, before, database_url, order, noisy))
@@ -92,13 +132,13 @@ def _refuse_other_plan(given: Mapping[str, Any], folder: Path, run: dict[str, An
         raise ConfigurationError(mistakes)
 
 
-def _resumed(work: Workshop, run: dict[str, Any], folder: Path) -> tuple[plans.Plan, runners.Runner]:
-    """The plan and the runner of an interrupted run. Raises Refused where the machine, the code or the configuration is another one."""
+def _planned(work: Workshop, run: dict[str, Any], folder: Path) -> plans.Plan:
+    """The plan of an interrupted run. Raises Refused where something of it is not there any more."""
     old, registry = run["plan"], work.registry
     gone = [name for name in (*old["contenders"], *old["scenarios"]) if name not in {**registry.contenders, **registry.scenarios}]
     if gone:
         raise Refused(f"{folder} cannot be resumed: {', '.join(gone)} is not in the registry any more. Start a new run.")
-    plan = plans.make(
+    return plans.make(
         registry,
         old["tier"],
         old["contenders"],
@@ -112,9 +152,6 @@ def _resumed(work: Workshop, run: dict[str, Any], folder: Path) -> tuple[plans.P
         nofile=host.raise_limits(),
         generators=generators_on(old["profile"], old.get("generators", 1)),
     )
-    ground = runners.asked_of(run.get("runner", "native"), work, plan.contenders, plan.workers, say)
-    refuse_differences(run, ground.standing(plan), folder)
-    return plan, ground
 
 
 def refuse_differences(before: dict[str, Any], now: dict[str, Any], folder: Path) -> None:

@@ -6,6 +6,7 @@ import contextlib
 import shlex
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from nsb.analyse.judge import LEAST_ROUNDS
 from nsb.conform.bed import Outcome
 from nsb.errors import Refused
 from nsb.measure import code as sizes
+from nsb.measure import k6
 from nsb.measure.journal import Journal, JournalError, write_whole
 from nsb.measure.native import Stage
 from nsb.measure.together import together
@@ -26,9 +28,10 @@ from nsb.records.manifest import Fairness
 from nsb.records.schema import to_json
 from nsb.registry import plan as plans
 from nsb.registry.contenders import Contender
+from nsb.registry.load import Registry
 from nsb.session import conformance, preflight, runners
 from nsb.session import run as session
-from nsb.session.outputs import CODE
+from nsb.session.outputs import CODE, Written
 from nsb.verbs import reading
 from nsb.verbs.common import DONE, INCOMPLETE, ROOT, claims_of, console, errors, say, tell_left_out
 from nsb.verbs.conforming import ask
@@ -86,47 +89,92 @@ def run(
             f"{size(plan)}{left}, about {announced / 60:.0f} minutes{breakdowns(plan)}; profile {plan.profile}, seed {plan.seed}; {folder}",
             markup=False,
         )
-        facts = session.run_facts(plan, stage, k6_program, build_s, announced)
-        facts |= ground.facts() | {"left_out": left_out, "conformance": passed, "preflight": checked}
+        facts = session.run_facts(plan, stage.database, k6.version(k6_program), build_s, announced)
+        facts |= session.standing(plan, work, ground.name) | ground.facts()
+        facts |= {"left_out": left_out, "conformance": passed, "preflight": checked}
         if before is not None:
-            facts = _sitting(before, facts, left_out, ground.standing(plan)["tools"], folder)
-        journal.facts(facts)
-        write_whole(folder / CODE, to_json(sizes.measure(ROOT, registry, [c.id for c in plan.contenders]).model_dump(mode="json")))
-        started = time.monotonic()
-        screen = Screen(console, plan, lambda cells: tables.make(facts, cells), already)
-        try:
-            with screen:
-                retries_s = session.measure(plan, stage, journal, k6_program, facts, already, screen, judged)
-        except BaseException:
-            with contextlib.suppress(JournalError):  # a full disk once more: what went wrong first is what is told
-                reading.written(folder)
-            errors.print(f"what was measured is kept; go on with --resume {shlex.quote(str(folder))}", markup=False)
-            raise
-        already.clear()  # read again from the journal
-        written, _, cells = reading.written(folder)
-    wall = time.monotonic() - started
+            facts = sitting(before, facts, left_out, ground.standing(plan)["tools"], folder)
+        done = measured(
+            plan, registry, journal, folder, facts, already,
+            lambda screen: session.measure(plan, stage, journal, k6_program, facts, already, screen, judged),
+        )  # fmt: skip
+    walls = {"build": build_wall, "prelude": done.started - measured_from, "announced": announced}
+    return told(plan, registry, journal, folder, facts, left_out, done, walls)
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What the cells of a sitting came to."""
+
+    written: Written
+    cells: list[Cell]
+    started: float
+    """A time of time.monotonic()."""
+    retries_s: float
+
+
+def measured(
+    plan: plans.Plan,
+    registry: Registry,
+    journal: Journal,
+    folder: Path,
+    facts: dict[str, Any],
+    already: list[Cell],
+    measure: Callable[[Screen], float],
+) -> Measured:
+    """All cells by `measure`, under the eyes of whoever waits, and the table of what is in the journal then. `already` is emptied."""
+    journal.facts(facts)
+    write_whole(folder / CODE, to_json(sizes.measure(ROOT, registry, [c.id for c in plan.contenders]).model_dump(mode="json")))
+    started = time.monotonic()
+    screen = Screen(console, plan, lambda cells: tables.make(facts, cells), already)
+    try:
+        with screen:
+            retries_s = measure(screen)
+    except BaseException:
+        with contextlib.suppress(JournalError):  # a full disk once more: what went wrong first is what is told
+            reading.written(folder)
+        errors.print(f"what was measured is kept; go on with --resume {shlex.quote(str(folder))}", markup=False)
+        raise
+    already.clear()  # read again from the journal
+    written, _, cells = reading.written(folder)
+    return Measured(written, cells, started, retries_s)
+
+
+def told(
+    plan: plans.Plan,
+    registry: Registry,
+    journal: Journal,
+    folder: Path,
+    facts: dict[str, Any],
+    left_out: dict[str, str],
+    done: Measured,
+    walls: dict[str, float],
+) -> int:
+    """What is missing or uneven, the pages, and the exit code. `walls`: what build and prelude took, and what was announced (s)."""
+    wall = time.monotonic() - done.started
     facts["wall_s"] = {
-        "build": round(build_wall, 1),
-        "prelude": round(started - measured_from, 1),
+        "build": round(walls["build"], 1),
+        "prelude": round(walls["prelude"], 1),
         "cells": round(wall, 1),
-        "retries": round(retries_s, 1),
-        "announced": round(announced, 1),
+        "retries": round(done.retries_s, 1),
+        "announced": round(walls["announced"], 1),
     }
     journal.facts(facts)
     console.print(
-        f"Build {build_wall:.0f} s; measured in {wall / 60:.1f} minutes, announced {announced / 60:.1f}, retries {retries_s:.0f} s"
+        f"Build {walls['build']:.0f} s; measured in {wall / 60:.1f} minutes, announced {walls['announced'] / 60:.1f}, "
+        f"retries {done.retries_s:.0f} s"
     )
     wanted = {scenario.id: plan.rounds_of(scenario) for scenario in plan.scenarios}
     missing = [
         e
-        for e in written.table.entries
+        for e in done.written.table.entries
         if e.status not in ("unsupported", "not asked") and e.rounds_valid + e.rounds_censored < wanted.get(e.scenario, 0)
     ]
     tell_left_out(left_out)
     for entry in missing:
         counting = f"{entry.rounds_valid + entry.rounds_censored} of {wanted[entry.scenario]} rounds count"
         console.print(f"{entry.scenario} · {entry.contender}: {counting}: {'; '.join([*entry.reasons, *entry.doubts])}", markup=False)
-    uneven = miscounts(Fairness.model_validate(facts["fairness"]), tables.latest(cells)) if "fairness" in facts else []
+    uneven = miscounts(Fairness.model_validate(facts["fairness"]), tables.latest(done.cells)) if "fairness" in facts else []
     for asymmetry in uneven:
         console.print(asymmetry.sentence, markup=False)
     complete = reading.draw_apart(folder)
@@ -183,7 +231,7 @@ def _conform_first(
     }
 
 
-def _sitting(before: dict[str, Any], now: dict[str, Any], left_out: dict[str, str], tools: dict[str, str], folder: Path) -> dict[str, Any]:
+def sitting(before: dict[str, Any], now: dict[str, Any], left_out: dict[str, str], tools: dict[str, str], folder: Path) -> dict[str, Any]:
     """run.json of a resumed run: the first sitting's facts stand, the new one is added. Raises Refused where they do not fit together."""
     if left_out:
         raise Refused(f"the run cannot go on without {', '.join(left_out)}: {'; '.join(left_out.values())}")
