@@ -212,7 +212,7 @@ func TestSettings(t *testing.T) {
 	contract(t, "settings.json", &data)
 	for _, v := range data.Variables {
 		environment := func(value string) func(string) string {
-			pairs := []string{"DATABASE_URL", "mysql://user:secret@127.0.0.1:1/nsb", "DB_POOL_SIZE", "10000"} // no fewer than WORKERS
+			pairs := []string{"DATABASE_URL", "mysql://user:secret@127.0.0.1:1/nsb"}
 			for name, other := range v.With {
 				pairs = append(pairs, name, other)
 			}

@@ -6,18 +6,16 @@ import { inBounds } from './parameters.js';
 export const KEEP_ALIVE_MS = 75_000; // C62
 export const UPSTREAM_IDLE_MS = 86_400_000; // C63
 
-const POOL_SIZE = 150; // where it is not set: as many workers as that can divide it
-
 export class SettingsError extends Error {}
 
 export function readSettings(env) {
-  const workers = wholeNumber(env, 'WORKERS', availableParallelism(), 1, env.DB_POOL_SIZE ? 1024 : POOL_SIZE);
+  const workers = wholeNumber(env, 'WORKERS', availableParallelism(), 1, 1024);
   wholeNumber(env, 'SERVER_THREADS', 200, 1, 100_000); // checked as everywhere, used by nothing here
   return Object.freeze({
     host: env.HOST || '127.0.0.1',
     port: wholeNumber(env, 'PORT', 8080, 1, 65_535),
     databaseUrl: databaseUrl(env.DATABASE_URL || ''),
-    dbPoolSize: wholeNumber(env, 'DB_POOL_SIZE', POOL_SIZE, workers, 10_000),
+    dbPoolSize: wholeNumber(env, 'DB_POOL_SIZE', 150, workers, 10_000),
     dbAcquireTimeoutMs: wholeNumber(env, 'DB_ACQUIRE_TIMEOUT_MS', 60_000, 1, 3_600_000),
     upstreamUrl: upstreamUrl(env.UPSTREAM_URL || 'http://127.0.0.1:9000'),
     upstreamTimeoutMs: wholeNumber(env, 'UPSTREAM_TIMEOUT_MS', 70_000, 1, 3_600_000),

@@ -16,12 +16,8 @@ import { readSettings } from '../src/settings.js';
 const MAIN = fileURLToPath(new URL('../src/main.js', import.meta.url));
 const DEADLINE_MS = 15_000;
 const AT_ONCE = 16;
-// Nobody listens there; there are no fewer connections than workers.
-const AWAY = {
-  DATABASE_URL: 'mysql://user:secret@127.0.0.1:1/nsb',
-  DB_POOL_SIZE: '10000',
-  UPSTREAM_URL: 'http://127.0.0.1:1',
-};
+// Nobody listens there.
+const AWAY = { DATABASE_URL: 'mysql://user:secret@127.0.0.1:1/nsb', UPSTREAM_URL: 'http://127.0.0.1:1' };
 
 const contract = async (name) => JSON.parse(await readFile(new URL(`../../contract/${name}`, import.meta.url), 'utf8'));
 
@@ -158,13 +154,6 @@ describe('contract/settings.json', async () => {
       }
     });
   }
-
-  test('more workers than the pool has connections where its size is not set', () => {
-    assert.equal(readSettings({ ...AWAY, DB_POOL_SIZE: '', WORKERS: '150' }).workers, 150);
-    assert.throws(() => readSettings({ ...AWAY, DB_POOL_SIZE: '', WORKERS: '151' }), {
-      message: 'WORKERS="151" is not a whole number from 1 to 150',
-    });
-  });
 
   test('a name as HOST', async (t) => {
     const service = await launchService(t, { HOST: 'localhost', WORKERS: '1' });

@@ -194,10 +194,12 @@ fn starts_with_good_settings_and_refuses_wrong_ones() {
         let name = variable["variable"].as_str().unwrap();
         let values =
             |key: &str| variable[key].as_array().unwrap().iter().map(|value| value.as_str().unwrap().to_owned());
+        let others = variable["with"].as_object().into_iter().flatten();
+        let others: Vec<_> = others.map(|(name, value)| (name, value.as_str().unwrap())).collect();
         let start = |value: &str| {
             let mut command = program();
-            // No machine has this address (RFC 5737); the pool must not be smaller than WORKERS.
-            command.env("HOST", "192.0.2.1").env("DB_POOL_SIZE", "10000").env(name, value);
+            // No machine has this address (RFC 5737).
+            command.env("HOST", "192.0.2.1").envs(others.iter().copied()).env(name, value);
             let output = command.output().unwrap();
             (output.status.code(), String::from_utf8(output.stderr).unwrap())
         };

@@ -21,7 +21,6 @@ record Settings(
         String databaseClient,
         boolean upstreamHandover) {
 
-    private static final int POOL_SIZE = 150; // where it is not set: as many workers as that can divide it
     private static final String ADDRESS = "(?:\\[[0-9A-Fa-f:.]+]|[0-9A-Za-z._-]+)";
     private static final String PORT = ":([1-9][0-9]{0,4})";
     private static final String ENCODED = "(?:[^:@/?#%]|%[0-9A-Fa-f]{2})+"; // the driver decodes it
@@ -39,13 +38,12 @@ record Settings(
     }
 
     static Settings from(Map<String, String> environment) {
-        int most = text(environment, "DB_POOL_SIZE", "").isEmpty() ? POOL_SIZE : 1024;
-        int workers = number(environment, "WORKERS", Runtime.getRuntime().availableProcessors(), 1, most);
+        int workers = number(environment, "WORKERS", Runtime.getRuntime().availableProcessors(), 1, 1024);
         return new Settings(
                 host(text(environment, "HOST", "127.0.0.1")),
                 number(environment, "PORT", 8080, 1, 65_535),
                 url(environment, "DATABASE_URL", "", DATABASE_URL, "mysql://user:password@host:port/database"),
-                number(environment, "DB_POOL_SIZE", POOL_SIZE, workers, 10_000),
+                number(environment, "DB_POOL_SIZE", 150, workers, 10_000),
                 number(environment, "DB_ACQUIRE_TIMEOUT_MS", 60_000, 1, 3_600_000),
                 url(environment, "UPSTREAM_URL", "http://127.0.0.1:9000", UPSTREAM_URL, "http://host:port"),
                 number(environment, "UPSTREAM_TIMEOUT_MS", 70_000, 1, 3_600_000),

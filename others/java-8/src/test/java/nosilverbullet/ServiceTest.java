@@ -30,7 +30,6 @@ class ServiceTest {
     private static final Map<String, String> ENVIRONMENT = Map.of(
             "DATABASE_URL", "mysql://user:secret@127.0.0.1:1/nsb", // nobody listens there
             "UPSTREAM_URL", "http://127.0.0.1:1",
-            "DB_POOL_SIZE", "10000", // no fewer than WORKERS
             "WORKERS", "2");
 
     @Test
@@ -43,12 +42,18 @@ class ServiceTest {
     @Test
     void startsWithGoodSettingsAndRefusesWrongOnes() throws Exception { // C42
         for (var variable : Exchanges.contract("settings.json").path("variables")) {
-            var name = variable.path("variable").asText();
+            var own = new HashMap<String, String>();
+            variable.path("with")
+                    .fields()
+                    .forEachRemaining(
+                            other -> own.put(other.getKey(), other.getValue().asText()));
             for (var value : variable.path("good")) {
-                Settings.from(environment(Map.of(name, value.asText())));
+                own.put(variable.path("variable").asText(), value.asText());
+                Settings.from(environment(own));
             }
             for (var value : variable.path("bad")) {
-                var environment = environment(Map.of(name, value.asText()));
+                own.put(variable.path("variable").asText(), value.asText());
+                var environment = environment(own);
                 var said = assertThrows(Settings.Wrong.class, () -> Settings.from(environment))
                         .getMessage();
                 var sentence = variable.path("sentence").asText().replace("{value}", value.asText());

@@ -24,7 +24,6 @@ import java.util.concurrent.TimeUnit.SECONDS
 val ENVIRONMENT = mapOf(
     "DATABASE_URL" to "mysql://user:secret@127.0.0.1:1/nsb", // nobody listens there
     "UPSTREAM_URL" to "http://127.0.0.1:1",
-    "DB_POOL_SIZE" to "10000", // no fewer than WORKERS
     "WORKERS" to "2",
 )
 
@@ -40,23 +39,27 @@ class ServiceTest {
     fun startsWithGoodSettingsAndRefusesWrongOnes() { // C42
         for (variable in Exchanges.contract("settings.json").path("variables")) {
             val name = variable.path("variable").stringValue()
+            val others = variable.path("with").properties().associate { (other, value) -> other to value.stringValue() }
             for (value in variable.path("good")) {
-                Settings.from(ENVIRONMENT + (name to value.stringValue()))
+                Settings.from(ENVIRONMENT + others + (name to value.stringValue()))
             }
             for (bad in variable.path("bad")) {
                 val value = bad.stringValue()
-                val said = refusal(name, value)
+                val said = refusal(others + (name to value))
                 val sentence = variable.path("sentence").stringValue("").replace("{value}", value)
                 val begins = variable.path("begins").stringValue("").replace("{value}", value)
                 assertTrue(if (sentence.isEmpty()) said.startsWith(begins) else said == sentence, said)
                 assertFalse("secret" in said || '\n' in said, said)
             }
         }
-        assertEquals("FANOUT=\"0\" is not coroutines or a whole number from 1 to 10000", refusal("FANOUT", "0"))
+        assertEquals(
+            "FANOUT=\"0\" is not coroutines or a whole number from 1 to 10000",
+            refusal(mapOf("FANOUT" to "0")),
+        )
     }
 
-    private fun refusal(name: String, value: String) =
-        assertThrows<Settings.Wrong> { Settings.from(ENVIRONMENT + (name to value)) }.message.orEmpty()
+    private fun refusal(own: Map<String, String>) =
+        assertThrows<Settings.Wrong> { Settings.from(ENVIRONMENT + own) }.message.orEmpty()
 
     @Test
     fun streamsEndAtOnceWhenTheServiceStopsAndTheOthersFinish() { // C41
