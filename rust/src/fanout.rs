@@ -13,7 +13,6 @@ use std::{sync::Arc, time::Duration};
 use tokio::time::timeout;
 
 pub const IDLE: Duration = Duration::from_secs(86_400); // C63: longer than any run
-
 pub type Upstream = Client<HttpConnector, Empty<Bytes>>;
 
 /// One client for all workers, without a limit of connections, and without a retry (C63).

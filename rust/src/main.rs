@@ -21,11 +21,14 @@ use tokio::signal::{ctrl_c, unix::SignalKind, unix::signal};
 use tokio::{runtime, time::sleep};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
+#[cfg(feature = "mimalloc")]
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc; // rust-tuned
+
 fn main() -> ExitCode {
     let ended = Settings::from_environment().and_then(|settings| {
-        let mut builder = runtime::Builder::new_multi_thread();
-        let runtime = builder.worker_threads(settings.workers).enable_all().build().expect("the runtime starts");
-        runtime.block_on(serve(settings))
+        let runtime = runtime::Builder::new_multi_thread().worker_threads(settings.workers).enable_all().build();
+        runtime.expect("the runtime starts").block_on(serve(settings))
     });
     let Err(sentence) = ended else { return ExitCode::SUCCESS };
     eprintln!("{sentence}");
@@ -62,8 +65,7 @@ async fn serve(settings: Settings) -> Result<(), String> {
 }
 
 async fn listen(settings: &Settings) -> io::Result<TcpListener> {
-    let mut addresses = lookup_host((settings.host.as_str(), settings.port)).await?;
-    let address = addresses.next().ok_or(io::ErrorKind::AddrNotAvailable)?;
+    let address = lookup_host((&*settings.host, settings.port)).await?.next().ok_or(io::ErrorKind::AddrNotAvailable)?;
     let socket = if address.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }?;
     socket.set_reuseaddr(true)?;
     socket.bind(address)?;

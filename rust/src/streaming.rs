@@ -14,7 +14,6 @@ const LARGEST_MESSAGE: usize = 65_536;
 /// A frame up to here is read before it is refused: closing on unread bytes would reset the connection, without a reason.
 const LARGEST_FRAME: usize = 1 << 20;
 const READ_BUFFER: usize = 4096; // tungstenite's own 128 KiB would be most of an idle socket's memory
-const CLOSE_LIMIT: Duration = Duration::from_secs(1);
 
 pub async fn events(
     State(app): State<Arc<App>>,
@@ -48,7 +47,7 @@ pub async fn ws(
             () = app.stopping.cancelled() => Some(close_code::AWAY),
         };
         if let Some(code) = reason {
-            let _ = timeout(CLOSE_LIMIT, close(socket, code)).await;
+            let _ = timeout(Duration::from_secs(1), close(socket, code)).await;
         }
         drop((flight, waited_for));
     })
