@@ -64,7 +64,8 @@ GO = [
     ("borrows-core", "cost-hello", "threads may run on the cores"),
     ("borrows-core", "hello-rate", "threads may run on the cores"),
     ("priority", "cost-hello", "threads have the scheduling policy 3"),
-    ("burdens", "cost-hello", "connections to somebody who is neither its database nor the upstream"),
+    # by the second where its streams begin after the window's look at sockets, and before requests are counted
+    ("burdens", "cost-hello", "connections to somebody who is neither its database nor the upstream | V5 go counted"),
 ]
 PYTHON = [
     ("known-result", "cost-compute", "in registers: it did not compute them"),
@@ -162,7 +163,7 @@ def test_a_cheat_gets_no_clean_number(
         cell = measured(work, stage, who, scenario, tmp_path / "run")
     told = [*cell.reasons, *cell.doubts]
     print(f"{who.id}: {cell.status}; {'; '.join(told)}")
-    assert any(sentence in each for each in told), (cell.status, told)
+    assert any(either in each for either in sentence.split(" | ") for each in told), (cell.status, told)
 
 
 @pytest.mark.parametrize(("name", "scenario"), HONEST)
