@@ -4,6 +4,7 @@ import java.lang.management.ManagementFactory;
 import java.time.Duration;
 import org.springframework.boot.SpringBootVersion;
 import org.springframework.boot.reactor.netty.autoconfigure.NettyServerProperties;
+import org.springframework.core.env.Environment;
 import org.springframework.http.MediaType;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.RequestMapping;
@@ -16,7 +17,8 @@ import tools.jackson.databind.node.ObjectNode;
 /** C1 to C4: what the harness asks. */
 @RestController
 @RequestMapping(produces = MediaType.APPLICATION_JSON_VALUE)
-record Service(Settings settings, Stats counts, Database database, NettyServerProperties server) {
+record Service(
+        Settings settings, Stats counts, Database database, NettyServerProperties server, Environment environment) {
     record Status(String status) {}
 
     private static final Status OK = new Status("ok");
@@ -41,7 +43,7 @@ record Service(Settings settings, Stats counts, Database database, NettyServerPr
                 .objectNode()
                 .put("runtime", "Java")
                 .put("runtime_version", System.getProperty("java.version"))
-                .put("framework", "Spring Boot WebFlux")
+                .put("framework", "Spring Boot WebFlux" + (environment.matchesProfiles("functional") ? ".fn" : ""))
                 .put("framework_version", SpringBootVersion.getVersion())
                 .put("server", "Reactor Netty")
                 .put("driver", facts.driver())

@@ -59,9 +59,23 @@ class ServiceTest {
     @ParameterizedTest
     @ValueSource(strings = {"r2dbc", "jdbc", "jdbc-offloaded", "jdbc-hop"})
     void answersAsTheExchangesSay(String client) throws Exception {
+        assertEquals(List.of(), answeredWrongly(Map.of("DB_CLIENT", client)));
+    }
+
+    @Test
+    void answersAlikeByFunctionalRoutes() throws Exception {
+        System.setProperty("spring.profiles.active", "functional");
+        try {
+            assertEquals(List.of(), answeredWrongly(Map.of()));
+        } finally {
+            System.clearProperty("spring.profiles.active");
+        }
+    }
+
+    private static List<String> answeredWrongly(Map<String, String> own) throws Exception {
         var exchanges = contract("exchanges.json");
         var wrong = new ArrayList<String>();
-        try (var service = start(Map.of("DB_CLIENT", client))) {
+        try (var service = start(own)) {
             for (var group : exchanges.path("groups")) {
                 var needs = group.at("/needs/0").stringValue("");
                 if (needs.startsWith("/")) {
@@ -78,7 +92,7 @@ class ServiceTest {
                 }
             }
         }
-        assertEquals(List.of(), wrong);
+        return wrong;
     }
 
     private static Answer play(ConfigurableApplicationContext service, JsonNode request) throws Exception {
