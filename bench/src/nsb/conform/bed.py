@@ -36,7 +36,8 @@ class LaunchFailed(Exception):
     """The process ended (exit_code) or was not ready in time (None)."""
 
     def __init__(self, exit_code: int | None, stderr: str) -> None:
-        super().__init__(f"the service ended with {exit_code}: {stderr.strip()[-500:]}")
+        what = "the service was not ready" if exit_code is None else f"the service ended with {exit_code}"
+        super().__init__(f"{what}: {stderr.strip()[-500:]}")
         self.exit_code = exit_code
         self.stderr = stderr
 

@@ -23,6 +23,7 @@ MOST_FINDINGS = 6  # in one outcome; the rest is counted
 GENEROUS_S = 10.0  # time allowed for a condition for which the contract sets no limit
 TICK_S = 0.02  # between two checks of a condition
 NOWHERE = "mysql://user:password@127.0.0.1:1/nowhere"  # a service that starts nevertheless does not disturb other rules
+SEE_ABOVE = "not checked, see above"
 EARLY_S = 0.005  # clocks are read in different places and rounded to the millisecond
 
 
@@ -184,6 +185,11 @@ def small_pool(workers: int) -> int:
     return max(3, 2 * workers + 1)
 
 
+def broken(outcomes: Sequence[Outcome]) -> str:
+    """What is broken, in a line; empty where nothing is. Of rules that were not checked for one reason only the first is named."""
+    return "; ".join(f"{one.rule} {one.title}: {one.detail}" for one in outcomes if not one.passed and one.detail != SEE_ABOVE)
+
+
 # ---- running ----
 
 
@@ -282,7 +288,7 @@ class _Run:
             if missing not in self.found:
                 self.found[missing] = outcome = Outcome(missing.rule, missing.title, False, said)
                 self._seen(outcome)
-                said = "not checked, see above"
+                said = SEE_ABOVE
 
 
 def _alive(stand: Stand) -> bool:

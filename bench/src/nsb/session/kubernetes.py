@@ -108,7 +108,8 @@ class Kubernetes:
         if missing := cluster.missing_images(self.nodes, on):
             raise Refused(
                 f"--runner kubernetes: {'; '.join(missing)}. Build them (docker compose --profile all --profile tools build) and load "
-                "them into the node, or push them and name them by `images:` in deploy/kubernetes (docs/scale.md)"
+                "them into the node (which tells it after a minute), or push them and name them by `images:` in deploy/kubernetes "
+                "(docs/scale.md)"
             )
 
     @contextlib.contextmanager

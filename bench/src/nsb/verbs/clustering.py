@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from nsb.analyse.cells import judged
+from nsb.conform.suite import broken
 from nsb.errors import Refused
 from nsb.measure.cluster_cells import LEAD_S, Cells
 from nsb.measure.cluster_stage import Cluster
@@ -124,10 +125,10 @@ def _conform(on: Cluster, plan: plans.Plan, left_out: dict[str, str]) -> dict[st
     for number, contender in enumerate(plan.to_check, 1):
         say(f"{contender.id}: checking what can be asked of the contract through a forwarded port, {number} of {len(plan.to_check)}")
         with patience(lambda name=contender.id: f"{name}: checks", say):  # type: ignore[misc]
-            broken = [outcome for outcome in conform(on, contender, lambda _: None) if not outcome.passed]
-        if broken:
-            left_out[contender.id] = "; ".join(f"{each.rule} {each.title}: {each.detail}" for each in broken)
-            say(f"{contender.id} is left out: {left_out[contender.id]}")
+            why = broken(conform(on, contender, lambda _: None))
+        if why:
+            left_out[contender.id] = why
+            say(f"{contender.id} is left out: {why}")
         else:
             passed[contender.id] = {"passed": "now", "but": contender.breaks, "in_part": "cluster.conformance_not_asked"}
     for contender in plan.contenders:

@@ -15,6 +15,7 @@ from nsb.analyse.cells import judged
 from nsb.analyse.fairness import miscounts
 from nsb.analyse.judge import LEAST_ROUNDS
 from nsb.conform.bed import Outcome
+from nsb.conform.suite import broken
 from nsb.errors import Refused
 from nsb.measure import code as sizes
 from nsb.measure import k6
@@ -211,9 +212,8 @@ def _conform_first(
     unchecked = [contender for contender in plan.to_check if contender.id not in known]
 
     def asked(contender: Contender, outcomes: list[Outcome]) -> None:
-        broken = [outcome for outcome in outcomes if not outcome.passed]
-        if broken:
-            left_out[contender.id] = "; ".join(f"{o.rule} {o.title}: {o.detail}" for o in broken)
+        if why := broken(outcomes):
+            left_out[contender.id] = why
             say(f"{contender.id} is left out: {left_out[contender.id]}")
         else:
             passed.add(contender)
