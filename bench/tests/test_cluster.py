@@ -14,7 +14,9 @@ import pytest
 import yaml
 
 from nsb.conform.at_a_distance import not_asked
-from nsb.conform.suite import RULES
+from nsb.conform.bed import LaunchFailed, Outcome
+from nsb.conform.suite import RULES, SEE_ABOVE
+from nsb.conform.suite import broken as broken_rules
 from nsb.errors import Refused
 from nsb.measure.cluster_load import Crowd
 from nsb.measure.kubectl import Kubectl
@@ -476,6 +478,17 @@ def test_only_what_one_request_and_one_answer_show_is_asked_at_a_distance() -> N
     assert len(asked) > 20
     assert "C5 hello" in asked
     assert not [one for one in asked if one.startswith(("C41", "C62", "C29"))]
+
+
+def test_a_start_that_failed_is_told_once() -> None:
+    why = str(LaunchFailed(None, "x: its container cannot be started (ErrImagePull): no such host"))
+    told = [
+        Outcome("C1", "is alive", False, f"not checked: {why}"),
+        Outcome("C2", "is ready", False, SEE_ABOVE),
+        Outcome("C5", "hello", True, ""),
+    ]
+    expected = "the service was not ready: x: its container cannot be started (ErrImagePull): no such host"
+    assert broken_rules(told) == f"C1 is alive: not checked: {expected}"
 
 
 def test_a_plan_for_a_cluster_has_one_contender_at_a_time(registry: Registry) -> None:
