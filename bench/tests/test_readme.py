@@ -260,7 +260,7 @@ def test_figures_stand_under_what_they_are_of_and_what_is_claimed_of_them(tmp_pa
     assert "(주장: ≥ 1,024 KiB/요청): java-pt " in verdicts.ours(found["C4"], "ko")
     (compared,) = found["C4"].parts[0].comparisons
     assert verdicts.ours(found["C4"], "en").endswith(f", {compared.level * 100:.4g} %)")  # the interval that decides
-    assert verdicts.figures(found["A7"].instead[0].parts[0], "en")[0].startswith("java-webflux ÷ java-vt ")
+    assert verdicts.figures(found["A7"].also[0].parts[0], "en")[0].startswith("java-webflux ÷ java-vt ")
     assert verdicts.mixed(found["A2"], "en") == ""
     assert verdicts.mixed(found["C4"], "en") == "of its 2 parts: 1 refuted, 1 supported"
     assert verdicts.mixed(found["C4"], "ko") == "세부 항목 2개: 사실과 다름 1, 사실로 확인 1"
