@@ -153,7 +153,7 @@ def why_not_ready(node: Mapping[str, Any]) -> str | None:
     told: dict[str, Any] = next((each for each in node["status"].get("conditions", []) if each["type"] == "Ready"), {})
     if told.get("status") == "True":
         return None
-    return f"the node {_name(node)} is not ready: {told.get('message') or told.get('reason') or 'it says nothing'}"
+    return f"the node {_name(node)} is not ready: {str(told.get('message') or told.get('reason') or 'it says nothing').rstrip('.')}"
 
 
 def _must_be_ready(node: Mapping[str, Any]) -> None:
