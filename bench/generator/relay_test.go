@@ -9,7 +9,8 @@ import (
 // asked is what comes back through a relay to that port, until the end of the connection.
 func asked(t *testing.T, to int, sent string) string {
 	t.Helper()
-	from := freePort(t)
+	free, from := listening(t)
+	_ = free.Close()
 	if err := relay(from, to); err != nil {
 		t.Fatal(err)
 	}
@@ -28,22 +29,18 @@ func asked(t *testing.T, to int, sent string) string {
 	return string(got)
 }
 
-func freePort(t *testing.T) int {
+func listening(t *testing.T) (listener *net.TCPListener, port int) {
 	t.Helper()
 	listener, err := net.ListenTCP("tcp4", local(0))
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer listener.Close()
-	return listener.Addr().(*net.TCPAddr).Port
+	t.Cleanup(func() { _ = listener.Close() })
+	return listener, listener.Addr().(*net.TCPAddr).Port
 }
 
 func TestARelayPassesBothWays(t *testing.T) {
-	listener, err := net.ListenTCP("tcp4", local(0))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer listener.Close()
+	listener, port := listening(t)
 	go func() {
 		service, _ := listener.AcceptTCP()
 		question := make([]byte, 3)
@@ -51,26 +48,24 @@ func TestARelayPassesBothWays(t *testing.T) {
 		_, _ = service.Write(append([]byte("answer to "), question...))
 		_ = service.Close()
 	}()
-	if got := asked(t, listener.Addr().(*net.TCPAddr).Port, "abc"); got != "answer to abc" {
+	if got := asked(t, port, "abc"); got != "answer to abc" {
 		t.Errorf("got %q", got)
 	}
 }
 
 func TestWhatAServiceRefusesOrResetsIsAnEnd(t *testing.T) {
-	if got := asked(t, freePort(t), "abc"); got != "" {
+	listener, port := listening(t)
+	_ = listener.Close()
+	if got := asked(t, port, "abc"); got != "" {
 		t.Errorf("nobody listens, and got %q", got)
 	}
-	listener, err := net.ListenTCP("tcp4", local(0))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer listener.Close()
+	listener, port = listening(t)
 	go func() {
 		service, _ := listener.AcceptTCP()
 		_ = service.SetLinger(0) // its close is a reset
 		_ = service.Close()
 	}()
-	if got := asked(t, listener.Addr().(*net.TCPAddr).Port, "abc"); got != "" {
+	if got := asked(t, port, "abc"); got != "" {
 		t.Errorf("got %q", got)
 	}
 }

@@ -8,9 +8,9 @@ import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from nsb.measure import effects, generator, k6, warming
 from nsb.measure.client import StatsReader
@@ -19,7 +19,7 @@ from nsb.measure.cluster_stage import Cluster, Placed
 from nsb.measure.interrupt import stop_if_asked
 from nsb.measure.journal import Journal
 from nsb.measure.meter import sleep_until
-from nsb.measure.observing import Unobserved, in_one_line, offered, samples
+from nsb.measure.observing import Unobserved, now, offered, record, samples, stations, unmeasured
 from nsb.measure.pods import Pod
 from nsb.measure.process import ProcessError
 from nsb.measure.running import Died, drain, lost, wait_pool
@@ -47,6 +47,7 @@ class Cells:
 
     def __init__(self, plan: Plan, on: Cluster, journal: Journal) -> None:
         self.plan, self.on, self.journal = plan, on, journal
+        self._record, self._unmeasured = partial(record, plan), partial(unmeasured, plan)
         self._running: dict[str, Placed] = {}
         self._out: dict[str, str] = {}
         """Contender → why it cannot run in this round."""
@@ -87,7 +88,7 @@ class Cells:
     def _begin(self, name: str, round_: int) -> Placed:
         """Raises Died or ProcessError; whatever comes of it is a line of starts.jsonl."""
         contender = next(each for each in self.plan.contenders if each.id == name)
-        seen: dict[str, Any] = {"round": round_, "contender": name, "started_at": _now()}
+        seen: dict[str, Any] = {"round": round_, "contender": name, "started_at": now()}
         try:
             running = self.on.start(contender)
             self._running[name] = running
@@ -194,22 +195,13 @@ class Cells:
             except (Died, ProcessError) as error:
                 self._out[slot.contender.id] = str(error)
                 return self._unmeasured(slot, attempt, "failed", str(error))
-        began, started_at = time.monotonic(), _now()
+        began, started_at = time.monotonic(), now()
         running.used = True
         try:
             seen = self._observe(slot, running, attempt)
         except (Unobserved, Untold) as error:
             return self._unmeasured(slot, attempt, "failed", str(error))
-        return Record(
-            round=slot.round, attempt=attempt, contender=slot.contender.id, scenario=slot.scenario.id, profile=self.plan.profile,
-            model=slot.scenario.model, started_at=started_at, wall_s=round(time.monotonic() - began, 3), outcome="measured", observed=seen,
-        )  # fmt: skip
-
-    def _unmeasured(self, slot: Slot, attempt: int, outcome: Literal["failed", "unsupported"], why: str) -> Record:
-        return Record(
-            round=slot.round, attempt=attempt, contender=slot.contender.id, scenario=slot.scenario.id, profile=self.plan.profile,
-            model=slot.scenario.model, started_at=_now(), outcome=outcome, why=in_one_line(why),
-        )  # fmt: skip
+        return self._record(slot, attempt, started_at, began, observed=seen)
 
     def _observe(self, slot: Slot, running: Placed, attempt: int) -> Observed:
         """Raises Unobserved, Untold, and ProcessError or DatabaseError where what every cell needs has gone."""
@@ -297,22 +289,11 @@ class Cells:
 
     def _stations(self, slot: Slot, running: Placed, nodes: Sequence[str]) -> Stations:
         """Cores are those that the pods' limits allow, of `machine` those of all their nodes."""
-        contender, place = slot.contender, self.on.place
-        workers = int(running.runtime["workers"])
+        place = self.on.place
         machine = sum(place.cores[name] for name in place.used(len(nodes)))
         limits = {"service": 1, "database": 2, "upstream": 1, "generator": len(nodes)}
-        return Stations(
-            workers=workers,
-            pool=int(running.runtime["pool_size"]),
-            server_threads=running.runtime.get("settings", {}).get("server_threads"),
-            blocked_by=contender.blocked_by,
-            waits_on_loop=contender.waits_on_loop,
-            call_threads=contender.call_threads,
-            query_threads=contender.query_threads(workers),
-            cores={**{role: min(cores, machine) for role, cores in limits.items()}, "machine": machine},
-            shared=["generator", *([] if place.whole else ["service", "database", "upstream"])],
-            database_known=True,
-        )
+        cores = {**{role: min(most, machine) for role, most in limits.items()}, "machine": machine}
+        return stations(slot.contender, running, cores, [] if place.whole else ["service", "database", "upstream"], database_known=True)
 
 
 @dataclass(frozen=True)
@@ -351,7 +332,3 @@ def _readings(words: str) -> list[dict[str, Any]]:
             if isinstance(told, dict) and "answers" in told:
                 found.append(told)
     return found
-
-
-def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="seconds")

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import itertools
-import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import ClassVar
 from urllib.parse import urlsplit
-
-import pymysql
 
 from nsb.measure.database import Server
 from nsb.measure.database_private import DatabaseError, Login, new_password
@@ -139,15 +136,9 @@ class DatabasePod:
         except ProcessError as error:
             raise DatabaseError(str(error)) from None
         login = Login("127.0.0.1", self._forward.port, "root", self._password)
-        until = time.monotonic() + DATABASE_READY_S
-        while time.monotonic() < until:
-            self.must_run()
-            try:
-                login.connect().close()
-                return login
-            except pymysql.MySQLError:
-                time.sleep(0.5)
-        raise DatabaseError(f"the database's pod did not answer within {DATABASE_READY_S:.0f} s: {self.pod.last_words(12)}")
+        if not login.let_in(DATABASE_READY_S, self.must_run):
+            raise DatabaseError(f"the database's pod did not answer within {DATABASE_READY_S:.0f} s: {self.pod.last_words(12)}")
+        return login
 
     def must_run(self) -> None:
         """Raises DatabaseError where the server has ended by itself."""

@@ -21,7 +21,6 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import psutil
-import pymysql
 
 from nsb.measure import native
 from nsb.measure.cgroup import Group
@@ -341,23 +340,15 @@ class DatabaseContainer:
 
     def ready(self) -> Login:
         """The administrator, once it is let in over TCP: the image's first server, which makes the data, listens on a socket alone."""
-        until = time.monotonic() + DATABASE_START_S
-        while time.monotonic() < until:
-            code = self.container.exit_code
-            if code is not None:
-                raise DatabaseError(f"the database's container ended with {code}: {self.container.last_words(12)}")
-            try:
-                self.login.connect().close()
-                return self.login
-            except pymysql.MySQLError:
-                time.sleep(0.1)
-        raise DatabaseError(f"the database's container did not answer within {DATABASE_START_S:.0f} s: {self.container.last_words(12)}")
+        if not self.login.let_in(DATABASE_START_S, self.must_run):
+            raise DatabaseError(f"the database's container did not answer within {DATABASE_START_S:.0f} s: {self.container.last_words(12)}")
+        return self.login
 
     def must_run(self) -> None:
         """Raises DatabaseError where the server has ended by itself."""
         code = self.container.exit_code
         if code is not None:
-            raise DatabaseError(f"the database's container ended in mid-run with {code}: {self.container.last_words(12)}")
+            raise DatabaseError(f"the database's container ended with {code}: {self.container.last_words(12)}")
 
     def remove(self) -> None:
         self.container.end(0)  # its data goes with it

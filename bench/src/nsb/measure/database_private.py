@@ -80,6 +80,20 @@ class Login:
             read_timeout=ANSWER_TIMEOUT_S, write_timeout=ANSWER_TIMEOUT_S,
         )  # fmt: skip
 
+    def let_in(self, deadline_s: float, must_run: Callable[[], None]) -> bool:
+        """Whether a server that is being started let it in before the deadline. `must_run` raises where it has ended."""
+        from pymysql import MySQLError
+
+        until = time.monotonic() + deadline_s
+        while time.monotonic() < until:
+            must_run()
+            try:
+                self.connect().close()
+                return True
+            except MySQLError:
+                time.sleep(0.05)
+        return False
+
 
 def new_password() -> str:
     return "Nsb-1" + secrets.token_hex(12)  # all kinds of characters, for servers that validate passwords
@@ -487,18 +501,12 @@ class PrivateServer:
         return self._sockets / "s.sock"
 
     def _wait_until_ready(self, process: subprocess.Popen[bytes], login: Login) -> None:
-        from pymysql import MySQLError
-
-        deadline = time.monotonic() + START_DEADLINE_S
-        while time.monotonic() < deadline:
+        def must_run() -> None:
             if (code := process.poll()) is not None:
                 raise self._failed(f"ended with {code} as soon as it was started")
-            try:
-                login.connect().close()
-                return
-            except MySQLError:
-                time.sleep(0.05)
-        raise self._failed(f"did not answer within {START_DEADLINE_S:.0f} s")
+
+        if not login.let_in(START_DEADLINE_S, must_run):
+            raise self._failed(f"did not answer within {START_DEADLINE_S:.0f} s")
 
     def _failed(self, what: str) -> DatabaseError:
         lines = self._log.read_text(encoding="utf-8", errors="replace").splitlines()[-LOG_LINES:]

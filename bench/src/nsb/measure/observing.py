@@ -6,7 +6,9 @@ import contextlib
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any, Literal
 
 import httpx
 
@@ -21,8 +23,9 @@ from nsb.measure.meter import Meter, sleep_until
 from nsb.measure.native import Stage
 from nsb.measure.process import ALL_CORES, Process
 from nsb.measure.running import Running, lost
-from nsb.records.cells import Observed, Offered, Stations, Window
+from nsb.records.cells import Observed, Offered, Record, Stations, Window
 from nsb.records.edge import Edge
+from nsb.registry.contenders import Contender
 from nsb.registry.contract import EXTRAS, endpoint
 from nsb.registry.plan import Plan, Slot
 from nsb.registry.scenario import Scenario
@@ -206,21 +209,56 @@ class Observer:
         return edges
 
     def _stations(self, slot: Slot, running: Running) -> Stations:
-        placement, contender = self.stage.placement, slot.contender
+        placement = self.stage.placement
         roles = {"service": placement.service, "database": placement.database, "upstream": placement.upstream}
-        workers = int(running.runtime["workers"])
-        return Stations(
-            workers=workers,
-            pool=int(running.runtime["pool_size"]),
-            server_threads=running.runtime.get("settings", {}).get("server_threads"),
-            blocked_by=contender.blocked_by,
-            waits_on_loop=contender.waits_on_loop,
-            call_threads=contender.call_threads,
-            query_threads=contender.query_threads(workers),
-            cores={**{role: len(cores) for role, cores in roles.items()}, "generator": len(placement.generator), "machine": len(ALL_CORES)},
-            shared=["generator", *(role for role, cores in roles.items() if set(cores) & set(placement.generator))],
-            database_known=self.stage.database.pid is not None,
-        )
+        cores = {**{role: len(own) for role, own in roles.items()}, "generator": len(placement.generator), "machine": len(ALL_CORES)}
+        shared = [role for role, own in roles.items() if set(own) & set(placement.generator)]
+        return stations(slot.contender, running, cores, shared, self.stage.database.pid is not None)
+
+
+def record(plan: Plan, slot: Slot, attempt: int, started_at: str, began: float, **seen: Any) -> Record:
+    """The line of a cell that was measured. `began`: a time of time.monotonic(); `seen`: the one of Record's kinds of observations."""
+    return Record(
+        **_of_slot(plan, slot, attempt), started_at=started_at, wall_s=round(time.monotonic() - began, 3), outcome="measured", **seen
+    )
+
+
+def unmeasured(plan: Plan, slot: Slot, attempt: int, outcome: Literal["failed", "unsupported"], why: str) -> Record:
+    """The line of a cell that has no figures."""
+    return Record(**_of_slot(plan, slot, attempt), started_at=now(), outcome=outcome, why=in_one_line(why))
+
+
+def _of_slot(plan: Plan, slot: Slot, attempt: int) -> dict[str, Any]:
+    return {
+        "round": slot.round,
+        "attempt": attempt,
+        "contender": slot.contender.id,
+        "scenario": slot.scenario.id,
+        "profile": plan.profile,
+        "model": slot.scenario.model,
+    }
+
+
+def now() -> str:
+    """As records have it."""
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+def stations(contender: Contender, running: Running, cores: dict[str, int], shared: Sequence[str], database_known: bool) -> Stations:
+    """What can be full in a cell. `cores`: role → how many it may use; `shared`: who shares the generator's."""
+    workers = int(running.runtime["workers"])
+    return Stations(
+        workers=workers,
+        pool=int(running.runtime["pool_size"]),
+        server_threads=running.runtime.get("settings", {}).get("server_threads"),
+        blocked_by=contender.blocked_by,
+        waits_on_loop=contender.waits_on_loop,
+        call_threads=contender.call_threads,
+        query_threads=contender.query_threads(workers),
+        cores=cores,
+        shared=["generator", *shared],
+        database_known=database_known,
+    )
 
 
 def offered(plan: Plan, slot: Slot, timing: Timing) -> Offered:

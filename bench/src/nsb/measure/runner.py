@@ -8,22 +8,19 @@ import resource
 import signal
 import time
 from collections.abc import Callable, Sequence
-from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from nsb.measure import failing, holder, manifest, overload, warming
 from nsb.measure.duet import Ground
 from nsb.measure.journal import Journal
 from nsb.measure.native import Stage
-from nsb.measure.observing import Observer, Unobserved, in_one_line
+from nsb.measure.observing import Observer, Unobserved, now, record, unmeasured
 from nsb.measure.process import ProcessError
 from nsb.measure.running import Died, Running, drain, lost, wait_pool
-from nsb.records.cells import Observed, Record
-from nsb.records.duet import Duet
-from nsb.records.failing import Failing
+from nsb.records.cells import Record
 from nsb.records.manifest import Manifest
-from nsb.records.overload import Overload
 from nsb.records.starts import Start
 from nsb.registry import shapes
 from nsb.registry.contenders import Contender
@@ -47,6 +44,7 @@ class Runner:
         load; None where no scenario asks for it, or nothing builds it.
         """
         self.plan = plan
+        self._record, self._unmeasured = partial(record, plan), partial(unmeasured, plan)
         self.stage = stage
         self.journal = journal
         self._observer = Observer(plan, stage, journal, k6_program, holder_program)
@@ -84,7 +82,7 @@ class Runner:
 
         Raises Died or ProcessError.
         """
-        seen: dict[str, Any] = {"round": round_, "contender": contender.id, "started_at": datetime.now(UTC).isoformat(timespec="seconds")}
+        seen: dict[str, Any] = {"round": round_, "contender": contender.id, "started_at": now()}
         try:
             running = self.stage.start(contender)
             self._running[contender.id] = running
@@ -196,34 +194,6 @@ class Runner:
             if slot.scenario.spends(slot.contender):
                 self._end(slot.contender.id, 10 if not slot.scenario.holding else 0)
 
-    def _record(
-        self,
-        slot: Slot,
-        attempt: int,
-        started_at: str,
-        began: float,
-        observed: Observed | None = None,
-        duet: Duet | None = None,
-        overload: Overload | None = None,
-        failing: Failing | None = None,
-    ) -> Record:
-        """The line of a cell that was measured; `began`: a time of time.monotonic()."""
-        return Record(
-            round=slot.round,
-            attempt=attempt,
-            contender=slot.contender.id,
-            scenario=slot.scenario.id,
-            profile=self.plan.profile,
-            model=slot.scenario.model,
-            started_at=started_at,
-            wall_s=round(time.monotonic() - began, 3),
-            outcome="measured",
-            observed=observed,
-            duet=duet,
-            overload=overload,
-            failing=failing,
-        )
-
     def _partner(self, slot: Slot) -> Running | None:
         """The reference, started again where it has ended; None for its own cell, and where it does not run beside this contender.
 
@@ -234,7 +204,7 @@ class Runner:
 
     def _cost(self, slot: Slot, running: Running, attempt: int) -> Record:
         """A cost cell: with the reference, where that is another contender and runs in this round."""
-        began, started_at = time.monotonic(), datetime.now(UTC).isoformat(timespec="seconds")
+        began, started_at = time.monotonic(), now()
         assert isinstance(slot.scenario, CostRow)
         try:
             partner = self._partner(slot)
@@ -261,7 +231,7 @@ class Runner:
 
     def _overload(self, slot: Slot, scenario: shapes.Overload, running: Running, attempt: int) -> Record:
         """An overload cell. That a service does not live through it is a result."""
-        began, started_at = time.monotonic(), datetime.now(UTC).isoformat(timespec="seconds")
+        began, started_at = time.monotonic(), now()
         running.used = True
         running.process.thaw()
         try:
@@ -278,7 +248,7 @@ class Runner:
             return self._unmeasured(
                 slot, attempt, "unsupported", "only a database of the run's own can be made to hang: leave MYSQL_URL out"
             )
-        began, started_at = time.monotonic(), datetime.now(UTC).isoformat(timespec="seconds")
+        began, started_at = time.monotonic(), now()
         running.used = True
         running.process.thaw()
         try:
@@ -292,7 +262,7 @@ class Runner:
 
     def _measure(self, slot: Slot, running: Running, attempt: int) -> Record:
         """A cell under k6."""
-        began, started_at = time.monotonic(), datetime.now(UTC).isoformat(timespec="seconds")
+        began, started_at = time.monotonic(), now()
         running.used = True
         running.process.thaw()
         try:
@@ -300,16 +270,3 @@ class Runner:
         except Unobserved as error:
             return self._unmeasured(slot, attempt, "failed", str(error))
         return self._record(slot, attempt, started_at, began, observed=seen)
-
-    def _unmeasured(self, slot: Slot, attempt: int, outcome: Literal["failed", "unsupported"], why: str) -> Record:
-        return Record(
-            round=slot.round,
-            attempt=attempt,
-            contender=slot.contender.id,
-            scenario=slot.scenario.id,
-            profile=self.plan.profile,
-            model=slot.scenario.model,
-            started_at=datetime.now(UTC).isoformat(timespec="seconds"),
-            outcome=outcome,
-            why=in_one_line(why),
-        )

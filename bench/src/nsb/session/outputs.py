@@ -65,14 +65,14 @@ def outputs(folder: Path, run: dict[str, Any], cells: Sequence[Cell], claims: Cl
     table = tables.make(run, cells, starts)
     beside = controls.compare(run, cells)
     judgement = judge.judged(run, cells, starts, read_code_of(folder), claims)
-    write_whole(folder / "table.md", of_runner(markdown.page(table, run, beside), run))
+    write_whole(folder / "table.md", markdown.wrapped(of_runner(markdown.page(table, run, beside), run)))
     write_whole(folder / "table.csv", csv.text(table))
     compared = [control.model_dump(mode="json") for control in beside]
     told = table.model_dump(
         mode="json", exclude={name for name in ("overloaded", "failed") if not getattr(table, name)}
     )  # runs without it stay as they are
     write_whole(folder / "table.json", to_json({**told, "compared_controls": compared}))
-    write_whole(folder / "claims.md", verdicts.page(judgement))
+    write_whole(folder / "claims.md", markdown.wrapped(verdicts.page(judgement)))
     write_whole(folder / "claims.json", to_json(judgement.model_dump(mode="json", by_alias=True)))
     write_whole(folder / models.MODEL, models.fit(run, cells, table, folder.name).text())
     _articles(folder, run, cells, claims, judgement)
@@ -87,7 +87,7 @@ def _articles(folder: Path, run: dict[str, Any], cells: Sequence[Cell], claims: 
     for letter, figures in found.items():
         for language in LANGUAGES:
             whole = pages_of_articles.page(language, claims.articles[letter], figures, run, judgement, list(found), hidden)
-            write_whole(folder / "articles" / f"{letter}.{language}.md", of_runner(whole, run))
+            write_whole(folder / "articles" / f"{letter}.{language}.md", markdown.wrapped(of_runner(whole, run)))
 
 
 def blog(
