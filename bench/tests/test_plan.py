@@ -101,15 +101,28 @@ def test_a_jvm_is_announced_to_start_later_and_again_for_another_heap(registry: 
 def test_a_ladder_and_held_connections_are_announced_with_the_starts_that_they_need(registry: Registry) -> None:
     def starts(*scenarios: str) -> list[int]:
         made = plan.make(registry, "article", ["go", "java-vt"], scenarios, "1cpu", 1, 3, rounds=1)
-        return [made.starts(contender) for contender in made.contenders]
+        return [len(made.starts(contender)) for contender in made.contenders]
 
     assert starts("hello-rate", "sleep-max") == [1, 1]
     assert starts("in-flight-memory") == [1, 1]
-    assert starts("hello-rate", "in-flight-memory") == [1, 2]  # the ladder comes first, and its JVM is of no use to the others
+    assert starts("hello-rate", "in-flight-memory") == [2, 2]  # the ladder comes first, and its process is of no use to the others
     assert starts("idle-connections") == [1, 1]
     assert starts("hello-rate", "idle-connections") == [2, 2]
     assert starts("hello-rate", "idle-connections", "in-flight-memory") == [3, 3]
     assert starts("hello-rate", "a-hello", "idle-connections") == [2, 3]  # a heap of its own: only a JVM cares
+
+
+def test_a_ladder_is_warmed_by_itself_and_nothing_else_is_warmed_with_it(registry: Registry) -> None:
+    made = plan.make(registry, "standard", ["java-vt"], ["in-flight-memory", "cost-hello", "sleep-max"], "1cpu", 1, 3, rounds=1)
+    (jvm,) = made.contenders
+    ladder, rest = made.starts(jvm)
+    assert [each.id for each in made.warmed_with(jvm, ladder)] == ["in-flight-memory"]
+    assert (
+        {each.id for each in made.warmed_with(jvm, rest)}
+        == {each.id for each in made.warmed_with(jvm, None)}
+        == {"cost-hello", "sleep-max"}
+    )
+    assert made.start_s(jvm, ladder) < made.start_s(jvm, rest) == made.start_s(jvm)
 
 
 def test_a_breakdown_is_announced_with_the_starts_and_the_waits_that_it_costs(registry: Registry) -> None:

@@ -103,6 +103,17 @@ def test_a_start_that_was_not_warm_in_time_leaves_no_figure_that_would_flatter()
     assert found.notes == ["not warm within the warm-up in 1 of 3 starts"]
 
 
+def test_a_process_that_was_warmed_for_a_ladder_alone_says_nothing_of_warm_after() -> None:
+    both = [start(visits=visits(300.0, 100.0, 100.0)) for _ in range(2)]
+    with_ladders, without = (
+        summed([*both, start(visits=visits(100.0, 100.0), ladder="in-flight-memory", rising=True)], ["a"]),
+        summed(both, ["a"]),
+    )
+    assert with_ladders[0].starts == 3
+    assert with_ladders[0].warm_after_s == without[0].warm_after_s is not None
+    assert with_ladders[0].notes == without[0].notes == []
+
+
 def test_a_start_that_failed_is_counted_and_said() -> None:
     failed = start(failure="a ended with 1", ready_s=None, pool_s=None, cpu_s=None, pss_mib=None, visits=[])
     (found,) = summed([start(), start(), failed], ["a"])

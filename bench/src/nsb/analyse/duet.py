@@ -422,7 +422,7 @@ COLD = "V8 cold: its warm-up ended by its cap, while answers still came faster f
 def doubt_cold(cells: Iterable[Cell], starts: Iterable[Start]) -> list[Cell]:
     """The cells with a doubt on each cost of a contender that was still getting faster when the warm-up of that round's start ended. In the
     second round of a start it has been at work for minutes."""
-    rising = {(start.round, start.contender) for start in starts if start.rising}
+    rising = {(start.round, start.contender) for start in starts if start.rising and start.ladder is None}
     return [
         cell.model_copy(update={"doubts": [COLD, *cell.doubts]})
         if cell.cost is not None and (cell.round, cell.contender) in rising

@@ -75,7 +75,7 @@ def summed(starts: Sequence[Start], contenders: Sequence[str]) -> list[Startup]:
 
 def _startup(contender: str, starts: Sequence[Start]) -> Startup:
     ready = [start for start in starts if start.ready_s is not None]
-    warmed = [start for start in starts if start.visits]
+    warmed = [start for start in starts if start.visits and start.ladder is None]
     rising = sum(start.rising for start in warmed)
     unopened = sum(start.pool_s is None for start in ready if start.failure is None)
     failures = [start.failure for start in starts if start.failure is not None]

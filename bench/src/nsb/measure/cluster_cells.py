@@ -196,7 +196,6 @@ class Cells:
                 self._out[slot.contender.id] = str(error)
                 return self._unmeasured(slot, attempt, "failed", str(error))
         began, started_at = time.monotonic(), now()
-        running.used = True
         try:
             seen = self._observe(slot, running, attempt)
         except (Unobserved, Untold) as error:

@@ -24,7 +24,8 @@ from nsb.records.manifest import Manifest
 from nsb.records.starts import Start
 from nsb.registry import shapes
 from nsb.registry.contenders import Contender
-from nsb.registry.plan import Plan, Slot, needs_fresh
+from nsb.registry.plan import Plan, Slot
+from nsb.registry.scenario import Scenario
 from nsb.registry.shapes import CostRow
 
 
@@ -50,6 +51,8 @@ class Runner:
         self._observer = Observer(plan, stage, journal, k6_program, holder_program)
         self._ground = ground
         self._running: dict[str, Running] = {}
+        self._group: Sequence[str] = ()
+        """Who takes turns now, and so may share a core."""
         self._out: dict[str, str] = {}
         """Contender id → why it cannot run in this round: nobody waits for its start again before the next."""
         self.unlike: Callable[[str, Manifest], list[str]] = lambda *_: []
@@ -60,12 +63,13 @@ class Runner:
     def start_group(self, group: Sequence[str], round_: int, say: Callable[[str], None]) -> None:
         """Fresh processes for every contender of the group, warmed equally, then frozen."""
         self._out.clear()
+        self._group = group
         for name in group:
             contender = next(c for c in self.plan.contenders if c.id == name)
             first = next((slot.scenario for slot in self.plan.slots(round_) if slot.contender.id == name), None)
             say(f"starting {name}")
             try:
-                self._begin(contender.with_heap(None if first is None else first.heap_mib), round_)
+                self._begin(contender.with_heap(None if first is None else first.heap_mib), round_, first)
             except (Died, ProcessError) as error:
                 self.must_stand()
                 self._out[name] = str(error)
@@ -77,17 +81,19 @@ class Runner:
             if not os.access(program, os.X_OK):
                 raise ProcessError(f"{name} has gone from {program}; --resume builds it again")
 
-    def _begin(self, contender: Contender, round_: int) -> Running:
-        """A contender that is ready to be measured, and frozen; whatever comes of its start is a line of starts.jsonl.
+    def _begin(self, contender: Contender, round_: int, first: Scenario | None = None) -> Running:
+        """A contender that is ready for a cell of this scenario, and frozen; whatever comes of its start is a line of starts.jsonl.
 
         Raises Died or ProcessError.
         """
-        seen: dict[str, Any] = {"round": round_, "contender": contender.id, "started_at": now()}
+        ladder = _ladder(first)
+        seen: dict[str, Any] = {"round": round_, "contender": contender.id, "started_at": now(), "ladder": ladder}
         try:
             running = self.stage.start(contender)
             self._running[contender.id] = running
+            running.ladder = ladder
             try:
-                self._prepare(running, seen)
+                self._prepare(running, seen, self.plan.warmed_with(contender, first))
             except (Died, ProcessError):
                 running.process.end(2)  # it would run beside the others' cells
                 raise
@@ -97,14 +103,15 @@ class Runner:
         self.journal.start(Start(**seen))
         return running
 
-    def _prepare(self, running: Running, seen: dict[str, Any]) -> None:
+    def _prepare(self, running: Running, seen: dict[str, Any], scenarios: Sequence[Scenario]) -> None:
         """Read /runtime, wait for the pool, warm, pin, read the manifest, freeze; adds to `seen` what a Start records."""
         contender = running.contender
         seen |= {"ready_s": round(running.ready_s, 3), "cpu_s": round(running.ready_cpu_s, 4), "pss_mib": round(running.ready_mib, 1)}
         running.ask()
         if wait_pool(running, self.stage.database):
             seen["pool_s"] = round(running.age_s, 3)
-        self._warm(running, seen)
+        seen["visits"], seen["rising"] = warming.warm(self._ground, running, scenarios, self.plan.tier.warm_cap_s)
+        running.process.pin(self.stage.placement.service)
         running.manifest = manifest.read(running, self.stage).of_usual_heap(contender.heap_mib)
         running.process.freeze()
         if unlike := self.unlike(contender.id, running.manifest):
@@ -145,12 +152,6 @@ class Runner:
         self._running.clear()
         self._ground.close()
 
-    def _warm(self, running: Running, seen: dict[str, Any]) -> None:
-        """Adds what a Start tells of the warm-up to what is seen."""
-        scenarios = self.plan.asked_of(running.contender)
-        seen["visits"], seen["rising"] = warming.warm(self._ground, running, scenarios, self.plan.tier.warm_cap_s)
-        running.process.pin(self.stage.placement.service)
-
     # --- cells ---
 
     def measure(self, slot: Slot, attempt: int = 1) -> Record:
@@ -172,13 +173,13 @@ class Runner:
         if contender.heap_mib != slot.contender.heap_mib and self.stage.runner != "native":
             return self._unmeasured(slot, attempt, "unsupported", "a container has the heap that compose.yaml gives it: --runner native")
         alive = running if running is not None and running.process.exit_code is None else None
-        if alive is not None and needs_fresh(slot.scenario, alive.used, alive.contender.heap_mib, contender.heap_mib):
+        if alive is not None and (alive.ladder, alive.contender.heap_mib) != (_ladder(slot.scenario), contender.heap_mib):
             self._end(slot.contender.id)
             running = None
         if running is None or running.process.exit_code is not None:
             code = None if running is None else running.process.exit_code
             try:
-                running = self._begin(contender, slot.round)
+                running = self._begin(contender, slot.round, slot.scenario)
                 running.ended_before = code
             except (Died, ProcessError) as error:
                 self._out[slot.contender.id] = str(error)
@@ -191,7 +192,7 @@ class Runner:
             return self._cost(slot, running, attempt) if isinstance(slot.scenario, CostRow) else self._measure(slot, running, attempt)
         finally:
             running.process.freeze()
-            if slot.scenario.spends(slot.contender):
+            if slot.scenario.spends:
                 self._end(slot.contender.id, 10 if not slot.scenario.holding else 0)
 
     def _partner(self, slot: Slot) -> Running | None:
@@ -199,8 +200,15 @@ class Runner:
 
         Raises Died or ProcessError.
         """
-        found = None if slot.contender.id == self.plan.reference else self._running.get(self.plan.reference)
-        return found if found is None or found.process.exit_code is None else self._begin(found.contender, slot.round)
+        name = self.plan.reference
+        if name == slot.contender.id or name not in self._group or name in self._out:
+            return None
+        found = self._running.get(name)
+        if found is not None and found.process.exit_code is None:
+            if found.ladder is None:
+                return found
+            self._end(name)
+        return self._begin(next(each for each in self.plan.contenders if each.id == name), slot.round)
 
     def _cost(self, slot: Slot, running: Running, attempt: int) -> Record:
         """A cost cell: with the reference, where that is another contender and runs in this round."""
@@ -213,7 +221,6 @@ class Runner:
         both = [running, *([partner] if partner is not None else [])]
         try:
             for each in both:
-                each.used = True
                 each.process.thaw()
                 if each is running or each.warm_for != slot.scenario.id:
                     each.warm_for, each.bursts = slot.scenario.id, warming.bursts(self._ground, each, slot.scenario)
@@ -232,7 +239,6 @@ class Runner:
     def _overload(self, slot: Slot, scenario: shapes.Overload, running: Running, attempt: int) -> Record:
         """An overload cell. That a service does not live through it is a result."""
         began, started_at = time.monotonic(), now()
-        running.used = True
         running.process.thaw()
         try:
             running.warm_for, running.bursts = scenario.id, warming.bursts(self._ground, running, scenario)
@@ -249,7 +255,6 @@ class Runner:
                 slot, attempt, "unsupported", "only a database of the run's own can be made to hang: leave MYSQL_URL out"
             )
         began, started_at = time.monotonic(), now()
-        running.used = True
         running.process.thaw()
         try:
             seen = failing.measure(self._ground, scenario, running)
@@ -263,10 +268,14 @@ class Runner:
     def _measure(self, slot: Slot, running: Running, attempt: int) -> Record:
         """A cell under k6."""
         began, started_at = time.monotonic(), now()
-        running.used = True
         running.process.thaw()
         try:
             seen = self._observer.observe(slot, running, attempt)
         except Unobserved as error:
             return self._unmeasured(slot, attempt, "failed", str(error))
         return self._record(slot, attempt, started_at, began, observed=seen)
+
+
+def _ladder(scenario: Scenario | None) -> str | None:
+    """The id of a scenario that needs a process of its own; None for others."""
+    return scenario.id if scenario is not None and scenario.steps else None

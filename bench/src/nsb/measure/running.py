@@ -49,8 +49,8 @@ class Running:
     """The cost scenario that it was warmed for last."""
     bursts: list[float] = field(default_factory=list)
     """CPU µs per request of each half of each burst that warmed it for that one."""
-    used: bool = False
-    """Whether a cell has been measured on it: it keeps the memory that the largest load so far has touched."""
+    ladder: str | None = None
+    """The scenario that it was warmed with alone; None: it serves all that have no levels."""
 
     @property
     def pid(self) -> int:

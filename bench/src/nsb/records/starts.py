@@ -32,6 +32,8 @@ class Start(Frozen):
     round: int = Field(ge=1)
     contender: str
     started_at: str
+    ladder: str | None = None
+    """The scenario whose process this is, warmed with it alone; None: the process of other cells. Runs before 2026-11-26 have none."""
     failure: str | None = None
     ready_s: float | None = None
     """Until /readyz was 200."""

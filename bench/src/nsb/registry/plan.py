@@ -208,29 +208,34 @@ class Plan:
         """What it is warmed with and measured by."""
         return [each for each in self.scenarios if self.asks(contender, each) and contender.why_not(each) is None]
 
-    def start_s(self, contender: Contender) -> float:
+    def warmed_with(self, contender: Contender, first: Scenario | None) -> list[Scenario]:
+        """What a fresh process is warmed with whose first cell is of this scenario: before a ladder with that alone, by few connections.
+        A server keeps the buffers and threads of the most connections that it has had, and would show no growth (docs/method.md)."""
+        return [first] if first is not None and first.steps else [each for each in self.asked_of(contender) if not each.steps]
+
+    def start_s(self, contender: Contender, first: Scenario | None = None) -> float:
         """A fresh process and its warm-up (s)."""
         cap_s = self.tier.warm_cap_s
         if not contender.has_heap:
             return START_S + min(STEADY_S, cap_s)
-        rows = cost_rows(self.asked_of(contender))
+        rows = cost_rows(self.warmed_with(contender, first))
         return JVM_START_S + min(JVM_STEPS_S + len(rows) * JVM_VISITS_S, cap_s)
 
-    def starts(self, contender: Contender) -> int:
-        """Fresh processes in a round: besides the first for a ladder after other loads, for another heap, and after one that is spent."""
-        count, heap_mib, used = 0, 0, False  # a heap of 0: none is there
+    def starts(self, contender: Contender) -> Sequence[Scenario | None]:
+        """The first scenario of each fresh process in a round: one for each ladder, for another heap, and after one that is spent. None
+        where nothing is asked of it: it is started all the same."""
+        firsts: list[Scenario] = []
+        heap_mib = 0  # none is there
         for scenario in in_turn(self.asked_of(contender)):
             wanted = contender.with_heap(scenario.heap_mib).heap_mib
-            if needs_fresh(scenario, used, heap_mib, wanted):
-                count, heap_mib = count + 1, wanted
-            used = True
-            if scenario.spends(contender):
-                heap_mib, used = 0, False
-        return max(1, count)
+            if heap_mib != wanted:
+                firsts.append(scenario)
+            heap_mib = 0 if scenario.spends else wanted
+        return firsts or [None]
 
     def group_start_s(self, names: Collection[str]) -> float:
         """Fresh processes and an equal warm-up for these contenders in a round, and for each time that one must be started again (s)."""
-        return sum(self.start_s(each) * self.starts(each) for each in self.contenders if each.id in names)
+        return sum(self.start_s(each, first) for each in self.contenders if each.id in names for first in self.starts(each))
 
     def breakdown_s(self, contender: Contender) -> float:
         """What it takes beyond that where it breaks down in each overload: it is started again, and waited for in vain (s)."""
@@ -266,12 +271,6 @@ def in_turn(scenarios: Iterable[Scenario]) -> list[Scenario]:
     """Ladders come first: a process that has borne a larger load keeps the memory it touched, and would show no growth. Overloads and
     faults come after what they could disturb. Those with a heap of their own come last: a JVM is started again for it."""
     return sorted(scenarios, key=lambda each: (not each.steps, each.heap_mib or 0, isinstance(each, Overload | Failing)))
-
-
-def needs_fresh(scenario: Scenario, used: bool, heap_mib: int, wanted_mib: int) -> bool:
-    """Whether a cell needs a fresh process: memory that an earlier load has touched would hide what a ladder needs, and a heap is set at
-    the start."""
-    return (used and bool(scenario.steps)) or heap_mib != wanted_mib
 
 
 def preflight_s(rehearsal: bool, generators: int = 0) -> float:

@@ -161,7 +161,8 @@ class Scenario(Frozen):
         """What a cell takes beyond its timing where the service does not live through it (s); None where it is expected to."""
         return None
 
-    def spends(self, contender: Contender) -> bool:
+    @property
+    def spends(self) -> bool:
         """Whether the process is of no use to other cells after this one."""
         return False
 

@@ -153,7 +153,8 @@ class HeldConnections(Arrivals):
         fitting = [level for level in self.levels if files_for(level) <= nofile]
         return self.model_copy(update={"levels": fitting}) if len(fitting) > 1 else self
 
-    def spends(self, contender: Contender) -> bool:
+    @property
+    def spends(self) -> bool:
         """Connections that were held may be there yet though their clients have left."""
         return True
 
@@ -230,9 +231,10 @@ class MemoryLadder(_Closed):
         """A part of a hold."""
         return round(self.hold_ms * LEVEL_SPREAD)
 
-    def spends(self, contender: Contender) -> bool:
-        """A JVM on a ladder was told to keep no more heap than what lives in it."""
-        return contender.has_heap
+    @property
+    def spends(self) -> bool:
+        """It was warmed for the ladder alone, and a JVM was told to keep no more heap than what lives in it."""
+        return True
 
     def timing(self, tier: Tier) -> Timing:
         """Nothing settles: the first level begins with the window."""
