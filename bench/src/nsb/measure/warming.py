@@ -26,7 +26,7 @@ VISIT_S = 1.0
 SHARE = 16
 """A visit has this fraction of a row's connections, so that a compiler's thread has a core of its own; the last visits have them all."""
 COMPILES = 0.85
-"""Where the last step of all endpoints costs at most this share of the first, code is compiled while it runs, and each row is visited.
+"""Where a step of all endpoints costs at most this share of the first, code is compiled while it runs, and each row is visited.
 Steps of what compiles nothing differ by noise; a JVM's fall to a third, node's to two thirds."""
 QUIET, QUIET_FULL = 2, 1
 """Visits in turn that must have brought nothing, with few and with all connections."""
@@ -45,7 +45,7 @@ def warm(ground: Ground, running: Running, scenarios: Sequence[Scenario], cap_s:
     course = _Course(ground, running, cap_s)
     rows = cost_rows(scenarios)
     settled = course.steps(targets(scenarios))
-    if rows and course.visits[-1].cost_us <= COMPILES * course.visits[0].cost_us:
+    if rows and min(each.cost_us for each in course.visits) <= COMPILES * course.visits[0].cost_us:
         settled &= course.rounds(rows, SHARE, QUIET)
         settled &= course.rounds(rows, 1, QUIET_FULL)
     return course.visits, not settled
