@@ -26,8 +26,8 @@ AHEAD: dict[str, tuple[str, str, Figures, list[tuple[str, str]]]] = {
         [("java-webflux", "cpu"), ("java-webflux", "memory_peak"), ("java-vt", "cpu")],
     ),
     "D4": (
-        "fanout-100",
-        "open",
+        "fanout-100-memory",
+        "closed",
         {"java-vt-jdk-client": {"memory_peak": 400.0, "threads": 66.0}, "java-webflux": {"memory_peak": 380.0, "threads": 31.0}},
         [("java-vt-jdk-client", "memory_peak"), ("java-vt-jdk-client", "threads")],
     ),
