@@ -22,7 +22,7 @@ MOST_SHOWN = 20
 
 
 def fuzz(contenders: Sequence[str], requests: int, seed: int) -> None:
-    """Prints every difference and every 5xx, and exits. One service for each program: settings change no answer."""
+    """Prints every difference and every 5xx, and exits. One contender of each service, unless they are named: settings change no answer."""
     registry = registry_of()
     plan = make(registry, Asked("smoke", ",".join(contenders) if contenders else "default", seed=0, profile=None))
     ground = runners.asked_of("native", workshop(ROOT, registry), plan.contenders, plan.workers, say)
@@ -30,9 +30,9 @@ def fuzz(contenders: Sequence[str], requests: int, seed: int) -> None:
     tell_left_out(left_out)
     once: dict[str, Contender] = {}
     for contender in there:
-        once.setdefault(contender.service, contender)
+        once.setdefault(contender.id if contenders else contender.service, contender)
     if len(once) < 2:
-        raise Refused("Odd requests are compared between services, and fewer than two can run here: ./justw doctor says what is missing.")
+        raise Refused("Odd requests are compared between contenders, and fewer than two can run here: ./justw doctor says what is missing.")
     asked = list(odd(seed, requests))
     given: dict[str, list[Answer]] = {}
     with scratch() as folder, ground.stage(plan.profile, plan.workers, list(once.values()), folder, None, say) as stage:
