@@ -238,4 +238,8 @@ def test_a_figure_is_marked_from_a_third_of_its_rounds_on_and_every_doubt_is_lis
 
     assert words.figure(seen(1)) == "100"
     assert seen(1).doubts == ["V8 unsteady (1 of 6 rounds)"]
+    assert entry(cell(1, doubts=["V6 a", "V6 b", "V7 c"]), cell(2, doubts=["V6 b"])).doubts == [
+        "V6 a (2 of 2 rounds)",
+        "V7 c (1 of 2 rounds)",
+    ]
     assert words.figure(seen(2)) == "100?"

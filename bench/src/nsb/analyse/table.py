@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import statistics
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict
 from itertools import product
@@ -395,11 +396,10 @@ def _median(values: Sequence[float | None]) -> float | None:
 
 def _summed(lists: Sequence[Sequence[str]]) -> list[str]:
     """Sentences of several rounds, each check once: the first sentence and how many rounds have one of that check."""
+    checks = [{sentence: sentence.split(" ", 1)[0] for sentence in sentences} for sentences in lists]
+    count = Counter(check for one in checks for check in set(one.values()))
     first: dict[str, str] = {}
-    count: dict[str, int] = {}
-    for sentences in lists:
-        for sentence in sentences:
-            check = sentence.split(" ", 1)[0]
+    for one in checks:
+        for sentence, check in one.items():
             first.setdefault(check, sentence)
-            count[check] = count.get(check, 0) + 1
     return [text if len(lists) == 1 else f"{text} ({count[check]} of {len(lists)} rounds)" for check, text in first.items()]
