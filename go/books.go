@@ -7,22 +7,18 @@ import (
 	"strconv"
 )
 
-const maxID = 1<<53 - 1 // C22: the largest whole number that JSON carries everywhere
-
 type book struct {
 	ID   int64  `json:"id"`
 	Name string `json:"name"`
 }
 
 func (s *service) getBook(_ http.ResponseWriter, r *http.Request) (any, error) {
-	id, valid := wholeNumber(r.PathValue("id"), 1, maxID)
+	id, valid := wholeNumber(r.PathValue("id"), 1, 1<<53-1) // C22: the largest that JSON carries everywhere
 	if !valid {
-		return nil, newProblem(400, "id must be a whole number from 1 to %d", maxID)
+		return nil, newProblem(400, "id must be a whole number from 1 to 9007199254740991")
 	}
 	var found book
-	err := s.database.lend(r.Context(), "SELECT id, name FROM books WHERE id = ?", func(statement *sql.Stmt) error {
-		return statement.QueryRow(id).Scan(&found.ID, &found.Name)
-	})
+	err := s.database.query(r.Context(), "SELECT id, name FROM books WHERE id = ?", []any{id}, &found.ID, &found.Name)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, newProblem(404, "book %d does not exist", id)
 	}
@@ -34,18 +30,17 @@ func (s *service) newBook(w http.ResponseWriter, r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	var id int64
+	made := book{Name: name}
 	err = s.database.lend(r.Context(), "INSERT INTO books (name) VALUES (?)", func(statement *sql.Stmt) error {
 		result, err := statement.Exec(name)
 		if err == nil {
-			id, err = result.LastInsertId()
+			made.ID, err = result.LastInsertId()
 		}
 		return err
 	})
-	if err != nil {
-		return nil, err
+	if err == nil {
+		w.Header().Set("Location", "/books/"+strconv.FormatInt(made.ID, 10))
+		writeJSON(w, http.StatusCreated, "application/json", made)
 	}
-	w.Header().Set("Location", "/books/"+strconv.FormatInt(id, 10))
-	writeJSON(w, http.StatusCreated, "application/json", book{id, name})
-	return nil, nil
+	return nil, err
 }

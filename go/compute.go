@@ -19,12 +19,9 @@ func (s *service) compute(_ http.ResponseWriter, r *http.Request) (any, error) {
 	}{rounds, x}, nil
 }
 
-// block sleeps the same either way: time.Sleep parks a goroutine and blocks no thread, so there is nothing to offload (C13).
+// block has nothing to offload: time.Sleep parks a goroutine and blocks no thread (C13).
 func (s *service) block(_ http.ResponseWriter, r *http.Request) (any, error) {
 	ms, offload := number(r, "ms"), r.Form.Get("offload")
 	time.Sleep(time.Duration(ms) * time.Millisecond)
-	return struct {
-		MS        int  `json:"blocked_ms"`
-		Offloaded bool `json:"offloaded"`
-	}{ms, offload == "true"}, nil
+	return map[string]any{"blocked_ms": ms, "offloaded": offload == "true"}, nil
 }

@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"errors"
 	"log/slog"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -24,17 +23,14 @@ type database struct {
 }
 
 func newDatabase(s settings) *database {
-	connector, err := mysql.NewConnector(s.database)
-	if err != nil {
-		panic(err) // readSettings has let a wrong address pass
-	}
+	connector, _ := mysql.NewConnector(s.database) // which has no option that the driver could refuse
 	pool := sql.OpenDB(connector)
 	pool.SetMaxOpenConns(s.poolSize)
 	pool.SetMaxIdleConns(s.poolSize) // C60: kept; neither idle nor life limit is the default
 	return &database{pool: pool, free: semaphore.NewWeighted(int64(s.poolSize)), limit: s.acquireTimeout}
 }
 
-// open opens all connections as soon as the database answers (C60). Lost ones database/sql opens again when it needs them (C43).
+// open opens all connections as soon as the database answers (C60). Lost ones database/sql opens again on demand (C43).
 func (d *database) open(ctx context.Context, size int) {
 	for d.pool.Stats().OpenConnections < size && ctx.Err() == nil {
 		if connection, err := d.pool.Conn(ctx); err == nil {
@@ -46,21 +42,14 @@ func (d *database) open(ctx context.Context, size int) {
 	}
 }
 
-// leavable is lend for a statement that may last: ctx ends the request, the statement keeps its connection until its own end (C40).
-func (d *database) leavable(ctx context.Context, text string, use func(*sql.Stmt) error) error {
-	done := make(chan error, 1)
-	go func() { done <- d.lend(ctx, text, use) }()
-	select {
-	case err := <-done:
-		return err
-	case <-ctx.Done():
-		return ctx.Err()
-	}
+// query reads the one row that a statement gives.
+func (d *database) query(ctx context.Context, text string, values []any, into ...any) error {
+	return d.lend(ctx, text, func(statement *sql.Stmt) error { return statement.QueryRow(values...).Scan(into...) })
 }
 
-// lend waits for a connection, at most until ctx ends. The statement does not end with ctx: the driver would close its connection (C40).
+// lend waits for a connection, at most until ctx ends. A statement once sent does not end with ctx: the driver would
+// close its connection (C40). The queue is ours, for database/sql knows neither a limit nor how many wait (C4).
 func (d *database) lend(ctx context.Context, text string, use func(*sql.Stmt) error) error {
-	// The queue is ours: database/sql limits waiting by a statement's context alone, and does not say how many wait (C4).
 	if !d.free.TryAcquire(1) {
 		d.waiting.Add(1)
 		ctx, cancel := context.WithTimeoutCause(ctx, d.limit, errNoDatabase)
@@ -76,31 +65,23 @@ func (d *database) lend(ctx context.Context, text string, use func(*sql.Stmt) er
 	if err == nil {
 		err = use(statement)
 	}
-	return failure(err)
+	if _, refused := errors.AsType[*mysql.MySQLError](err); err == nil || refused || errors.Is(err, sql.ErrNoRows) {
+		return err
+	}
+	return errNoDatabase
 }
 
 // prepare makes the pool's statement once. database/sql prepares it on each connection at its first use there (C61).
 func (d *database) prepare(text string) (*sql.Stmt, error) {
-	if statement, ok := d.prepared.Load(text); ok {
-		return statement.(*sql.Stmt), nil
+	statement, known := d.prepared.Load(text)
+	if !known {
+		made, err := d.pool.Prepare(text)
+		if err != nil {
+			return nil, err
+		}
+		if statement, known = d.prepared.LoadOrStore(text, made); known {
+			made.Close() // another request was first
+		}
 	}
-	statement, err := d.pool.Prepare(text)
-	if err != nil {
-		return nil, err
-	}
-	first, loaded := d.prepared.LoadOrStore(text, statement)
-	if loaded {
-		statement.Close() // another request was first
-	}
-	return first.(*sql.Stmt), nil
-}
-
-// failure tells a database that does not answer (C38) from one that refuses a statement (C39).
-func failure(err error) error {
-	refused, is := errors.AsType[*mysql.MySQLError](err)
-	leaves := is && slices.Contains([]uint16{1040, 1053, 1927}, refused.Number) // too many connections, shutdown, connection killed
-	if err == nil || errors.Is(err, sql.ErrNoRows) || is && !leaves {
-		return err
-	}
-	return errNoDatabase
+	return statement.(*sql.Stmt), nil
 }

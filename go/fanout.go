@@ -6,18 +6,15 @@ import (
 	"io"
 	"math"
 	"net/http"
-	"time"
 
 	"golang.org/x/sync/errgroup"
 )
 
-const upstreamIdle = 24 * time.Hour // C63
-
-// newUpstream makes the one client of C63: connections without limit, all of them kept (net/http would keep two), no proxy.
+// newUpstream makes the one client of C63: as many connections as there are calls, all of them kept.
 func newUpstream(s settings) *http.Client {
 	return &http.Client{
 		Timeout:       s.upstreamTimeout,
-		Transport:     &http.Transport{MaxIdleConnsPerHost: math.MaxInt, IdleConnTimeout: upstreamIdle, DisableCompression: true},
+		Transport:     &http.Transport{MaxIdleConnsPerHost: math.MaxInt, DisableCompression: true},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }, // not 200 (C37)
 	}
 }
@@ -40,10 +37,7 @@ func (s *service) fanout(_ http.ResponseWriter, r *http.Request) (any, error) {
 }
 
 func (s *service) call(ctx context.Context, url string) error {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
-	if err != nil {
-		return err
-	}
+	request, _ := http.NewRequestWithContext(ctx, http.MethodGet, url, nil) // readSettings has parsed its address
 	response, err := s.upstream.Do(request)
 	if err == nil {
 		defer response.Body.Close()

@@ -2,7 +2,6 @@ package main
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -12,8 +11,6 @@ import (
 	"time"
 	"unicode/utf8"
 )
-
-const maxBody = 65_536 // C23, bytes
 
 // parameter is one that a query must have exactly once (C22).
 type parameter struct {
@@ -26,12 +23,11 @@ func whole(name string, low, high int) parameter {
 	return parameter{name, fmt.Sprintf("a whole number from %d to %d", low, high), valid}
 }
 
-// oneOf takes the words in the order of the contract's sentence.
 func oneOf(name string, words ...string) parameter {
 	return parameter{name, strings.Join(words, " or "), func(text string) bool { return slices.Contains(words, text) }}
 }
 
-// with checks the parameters before it calls the handler, which finds them in the request's Form. The first that is wrong is named.
+// with checks the parameters, of which the first wrong one is named. The handler finds them in the request's Form.
 func with(h handler, wanted ...parameter) handler {
 	return func(w http.ResponseWriter, r *http.Request) (any, error) {
 		r.Form = r.URL.Query()
@@ -57,20 +53,21 @@ func wholeNumber(text string, low, high int) (int, bool) {
 }
 
 // bookName reads the body and checks it in the order 415, 413, 400, 422 (C30).
-func bookName(w http.ResponseWriter, r *http.Request) (string, error) {
+func bookName(w http.ResponseWriter, r *http.Request) (_ string, err error) {
+	const maxBody = 65_536 // bytes
 	connection := http.NewResponseController(w)
 	connection.SetReadDeadline(time.Now().Add(20 * time.Second)) // C27
 	mediaType, _, _ := strings.Cut(r.Header.Get("Content-Type"), ";")
 	if !strings.EqualFold(strings.TrimSpace(mediaType), "application/json") {
 		return "", newProblem(415, "the body must be application/json")
 	}
-	if r.ContentLength > maxBody {
-		w.Header().Set("Connection", "close") // else net/http reads it before it answers
-		return "", errTooLarge
+	var body []byte
+	if r.ContentLength <= maxBody {
+		body, err = io.ReadAll(io.LimitReader(r.Body, maxBody+1))
 	}
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
-	if _, is := errors.AsType[*http.MaxBytesError](err); is {
-		return "", errTooLarge
+	if r.ContentLength > maxBody || len(body) > maxBody {
+		w.Header().Set("Connection", "close") // else net/http reads what is left before it answers
+		return "", newProblem(413, "the body must not exceed %d bytes", maxBody)
 	}
 	if err != nil || !json.Valid(body) || !utf8.Valid(body) { // it broke off, came too late, or is no JSON
 		return "", newProblem(400, "the body must be JSON in UTF-8")

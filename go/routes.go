@@ -2,7 +2,6 @@ package main
 
 import (
 	"net/http"
-	"slices"
 	"strings"
 
 	"github.com/go-chi/chi/v5"
@@ -12,38 +11,32 @@ import (
 func (s *service) routes() http.Handler {
 	router := chi.NewRouter()
 	router.Use(s.counters.count)
-	get := func(path string, h handler) {
-		router.Method(http.MethodGet, path, h)
-		router.Method(http.MethodHead, path, h) // C21: net/http leaves the body out
-	}
-	ms := whole("ms", 0, 60_000)
-	get("/healthz", s.healthz)
-	get("/readyz", s.readyz)
-	get("/runtime", s.runtime)
-	get("/stats", s.stats)
-	get("/hello", s.hello)
-	get("/sleep", with(s.sleep, ms))
-	get("/sleep-query", with(s.sleepQuery, ms))
-	get("/slow-query", with(s.slowQuery, ms))
-	get("/books/{id}", s.getBook)
-	router.Method(http.MethodPost, "/books", handler(s.newBook))
-	get("/fanout", with(s.fanout, whole("calls", 1, 1000), ms, oneOf("mode", "concurrent", "sequential")))
-	get("/compute", with(s.compute, whole("rounds", 1, 10_000_000)))
-	get("/block", with(s.block, whole("ms", 0, 1000), oneOf("offload", "false", "true")))
-	get("/events", with(s.events, whole("interval_ms", 10, 60_000)))
-	router.Method(http.MethodGet, "/ws", handler(s.ws))
-	// chi does not look at the path where it does not know the method, so both questions have one answer.
-	refuse := handler(func(w http.ResponseWriter, r *http.Request) (any, error) {
-		allowed := slices.DeleteFunc([]string{http.MethodGet, http.MethodHead, http.MethodPost}, func(method string) bool {
-			return !router.Match(chi.NewRouteContext(), method, r.URL.Path)
+	router.NotFound(newProblem(404, "nothing is here").ServeHTTP)
+	route := func(methods, path string, h handler) {
+		router.HandleFunc(path, func(w http.ResponseWriter, r *http.Request) { // all but those that follow (C21)
+			w.Header().Set("Allow", methods)
+			newProblem(405, "the method is not allowed here").ServeHTTP(w, r)
 		})
-		if len(allowed) == 0 {
-			return nil, newProblem(404, "nothing is here")
+		for method := range strings.SplitSeq(methods, ", ") {
+			router.Method(method, path, h)
 		}
-		w.Header().Set("Allow", strings.Join(allowed, ", "))
-		return nil, newProblem(405, "the method is not allowed here")
-	})
-	router.NotFound(refuse.ServeHTTP)
-	router.MethodNotAllowed(refuse.ServeHTTP)
+	}
+	const get = "GET, HEAD" // net/http leaves out the body of a HEAD
+	ms := whole("ms", 0, 60_000)
+	route(get, "/healthz", s.healthz)
+	route(get, "/readyz", s.readyz)
+	route(get, "/runtime", s.runtime)
+	route(get, "/stats", s.stats)
+	route(get, "/hello", s.hello)
+	route(get, "/sleep", with(s.sleep, ms))
+	route(get, "/sleep-query", with(s.sleepQuery, ms))
+	route(get, "/slow-query", with(s.slowQuery, ms))
+	route(get, "/books/{id}", s.getBook)
+	route("POST", "/books", s.newBook)
+	route(get, "/fanout", with(s.fanout, whole("calls", 1, 1000), ms, oneOf("mode", "concurrent", "sequential")))
+	route(get, "/compute", with(s.compute, whole("rounds", 1, 10_000_000)))
+	route(get, "/block", with(s.block, whole("ms", 0, 1000), oneOf("offload", "false", "true")))
+	route(get, "/events", with(s.events, whole("interval_ms", 10, 60_000)))
+	route("GET", "/ws", s.ws)
 	return router
 }

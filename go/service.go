@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"database/sql"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -30,7 +29,7 @@ func (s *service) healthz(http.ResponseWriter, *http.Request) (any, error) {
 func (s *service) readyz(w http.ResponseWriter, r *http.Request) (any, error) {
 	ctx, cancel := context.WithTimeout(r.Context(), 1500*time.Millisecond) // leaves room within the 2 s of C2
 	defer cancel()
-	if s.database.leavable(ctx, "SELECT 1", func(statement *sql.Stmt) error { return statement.QueryRow().Scan(new(int)) }) != nil {
+	if s.database.pool.QueryRowContext(ctx, "SELECT 1").Scan(new(int)) != nil {
 		return nil, errNoDatabase // whatever it is, the service is not ready
 	}
 	return s.healthz(w, r)
@@ -41,9 +40,9 @@ const runtimeAnswer = `{
 	"runtime": "Go", "runtime_version": %q, "framework": "chi", "framework_version": %q, "server": "net/http",
 	"driver": "go-sql-driver/mysql", "driver_version": %q, "concurrency_model": "goroutines", "handled_by": null,
 	"workers": %d, "pool_size": %d, "cancels_on_disconnect": true,
-	"settings": {"backlog": %d, "keep_alive_s": %.0f, "max_connections": null, "server_threads": null,
+	"settings": {"backlog": null, "keep_alive_s": %.0f, "max_connections": null, "server_threads": null,
 		"db_acquire_timeout_ms": %d, "db_statements": "prepared", "upstream_timeout_ms": %d, "upstream_max_connections": null,
-		"upstream_idle_s": %.0f, "offload": "none needed", "heap_max_mib": null, "gc": null}}`
+		"upstream_idle_s": null, "offload": "none needed", "heap_max_mib": null, "gc": null}}`
 
 func (s *service) runtime(http.ResponseWriter, *http.Request) (any, error) {
 	build, _ := debug.ReadBuildInfo() // every program that is built from a module has it
@@ -53,8 +52,8 @@ func (s *service) runtime(http.ResponseWriter, *http.Request) (any, error) {
 	}
 	return json.RawMessage(fmt.Sprintf(runtimeAnswer, strings.TrimPrefix(runtime.Version(), "go"),
 		versions["github.com/go-chi/chi/v5"], versions["github.com/go-sql-driver/mysql"],
-		runtime.GOMAXPROCS(0), s.database.pool.Stats().MaxOpenConnections, s.settings.backlog, keepAlive.Seconds(),
-		s.database.limit.Milliseconds(), s.upstream.Timeout.Milliseconds(), upstreamIdle.Seconds())), nil
+		runtime.GOMAXPROCS(0), s.database.pool.Stats().MaxOpenConnections, keepAlive.Seconds(),
+		s.database.limit.Milliseconds(), s.upstream.Timeout.Milliseconds())), nil
 }
 
 func (s *service) stats(http.ResponseWriter, *http.Request) (any, error) {

@@ -15,22 +15,17 @@ import (
 func (s *service) events(w http.ResponseWriter, r *http.Request) (any, error) {
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.Header().Set("Cache-Control", "no-store")
-	if r.Method == http.MethodHead {
-		return nil, nil
-	}
-	output := http.NewResponseController(w)
 	next := time.Tick(time.Duration(number(r, "interval_ms")) * time.Millisecond)
-	for number := 0; ; number++ {
+	for number := 0; r.Method != http.MethodHead && r.Context().Err() == nil && s.stopping.Err() == nil; number++ {
 		fmt.Fprintf(w, "data: %d\n\n", number)
-		output.Flush() // where it fails, net/http ends the context
+		http.NewResponseController(w).Flush() // where it fails, net/http ends the context
 		select {
 		case <-next:
 		case <-r.Context().Done():
-			return nil, nil
 		case <-s.stopping.Done():
-			return nil, nil
 		}
 	}
+	return nil, nil
 }
 
 // ws sends every message back until the client leaves or the service stops.

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"database/sql"
 	"io"
 	"net/http"
 	"time"
@@ -29,16 +28,12 @@ func (s *service) sleepQuery(_ http.ResponseWriter, r *http.Request) (any, error
 	if err := wait(r.Context(), answer.MS); err != nil {
 		return nil, err
 	}
-	// The driver writes all six digits.
-	err := s.database.lend(r.Context(), "SELECT NOW(6)", func(statement *sql.Stmt) error { return statement.QueryRow().Scan(&answer.Now) })
-	return &answer, err
+	return &answer, s.database.query(r.Context(), "SELECT NOW(6)", nil, &answer.Now) // the driver writes all six digits
 }
 
 func (s *service) slowQuery(_ http.ResponseWriter, r *http.Request) (any, error) {
 	ms := number(r, "ms")
-	err := s.database.leavable(r.Context(), "SELECT SLEEP(?)", func(statement *sql.Stmt) error {
-		return statement.QueryRow(float64(ms) / 1000).Scan(new(any))
-	})
+	err := s.database.query(r.Context(), "SELECT SLEEP(?)", []any{float64(ms) / 1000}, new(any))
 	return map[string]int{"queried_ms": ms}, err
 }
 
@@ -46,8 +41,7 @@ func (s *service) slowQuery(_ http.ResponseWriter, r *http.Request) (any, error)
 func wait(ctx context.Context, ms int) error {
 	select {
 	case <-time.After(time.Duration(ms) * time.Millisecond):
-		return nil
 	case <-ctx.Done():
-		return ctx.Err()
 	}
+	return ctx.Err()
 }

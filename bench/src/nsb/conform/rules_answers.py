@@ -118,7 +118,6 @@ def runtime_shape(stand: Stand, case: Case) -> None:
         "a boolean",
     )
     here = {
-        "backlog": True,
         "db_acquire_timeout_ms": stand.has("/readyz"),
         "upstream_timeout_ms": stand.has("/fanout"),
     }
@@ -126,7 +125,8 @@ def runtime_shape(stand: Stand, case: Case) -> None:
         value = settings[key]
         right = _whole_or_none(value) and (value is not None) == there
         case.holds(right, key, repr(value), "a whole number" if there else "null")
-    for key in ("keep_alive_s", "max_connections", "server_threads", "upstream_max_connections", "upstream_idle_s", "heap_max_mib"):
+    limits = ("backlog", "keep_alive_s", "max_connections", "server_threads", "upstream_max_connections", "upstream_idle_s", "heap_max_mib")
+    for key in limits:
         case.holds(_whole_or_none(settings[key]), key, repr(settings[key]), "a whole number or null")
     kinds = ("prepared", "text") if stand.has("/readyz") else (None,)
     case.holds(settings["db_statements"] in kinds, "db_statements", settings["db_statements"], " or ".join(map(str, kinds)))

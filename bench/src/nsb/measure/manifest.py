@@ -84,7 +84,7 @@ def _seen(running: Running, stage: Stage) -> Seen:
     return Seen(
         connections=_settled(lambda: database.connections(name), int(running.runtime["pool_size"])),
         open_transactions=_settled(lambda: database.open_transactions(name), 0),
-        backlog=None if backlogs is None else sorted(set(backlogs)),
+        backlog=None if backlogs is None else sorted({min(4096, each) for each in backlogs}),
         listening_sockets=None if backlogs is None else len(backlogs),
         no_delay=no_delay,
         pool_shares=_shares(tree, database.port),

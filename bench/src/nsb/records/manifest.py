@@ -67,7 +67,7 @@ class Seen(Frozen):
     open_transactions: int
     """Connections of the idle pool that have left a transaction open: with autocommit there is none."""
     backlog: list[int] | None
-    """The accept queue of each listening socket, equal ones once."""
+    """The accept queue of each listening socket, equal ones once; a longer one counts as the 4096 of C62."""
     listening_sockets: int | None
     no_delay: bool | None
     """TCP_NODELAY of an accepted connection."""
