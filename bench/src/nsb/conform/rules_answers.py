@@ -26,7 +26,7 @@ TABLE_TITLES: Final = {
     "C14": "the head of events",
     "C16": "the answer of pin",
     "C20": "paths match exactly",
-    "C21": "HEAD, OPTIONS and other methods",
+    "C21": "HEAD and other methods",
     "C22": "parameters: once, whole, within bounds",
     "C23": "bodies: media type, size, JSON, object",
     "C24": "426 without an upgrade",

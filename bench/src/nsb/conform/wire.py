@@ -25,7 +25,6 @@ from websockets.uri import parse_uri
 
 PATIENCE_S = 15.0  # the longest wait for one answer: a rule that fails must not hang the suite
 LINE_END = b"\r\n"
-CONTINUE = b"HTTP/1.1 100"
 CHOICES = ("sec-websocket-extensions", "sec-websocket-protocol")
 
 
@@ -43,7 +42,6 @@ class Reply:
     elapsed_s: float
     ended_at: float  # time.monotonic()
     version: int  # 11 is HTTP/1.1
-    continued: bool = False  # "100 Continue" came before it
 
     def header(self, name: str) -> str | None:
         """The value of a header, repeated ones joined as in RFC 9110; None if it is missing."""
@@ -138,7 +136,6 @@ class Connection:
         """One answer; raises NoAnswer if none comes or the connection ends within it."""
         began = time.monotonic() if began is None else began
         try:
-            continued = self.socket.recv(len(CONTINUE), socket.MSG_PEEK) == CONTINUE  # which HTTPResponse leaves out
             with closing(HTTPResponse(self.socket, method=method)) as response:
                 response.begin()
                 body = _whole(response, began + self.patience_s)
@@ -146,7 +143,7 @@ class Connection:
             raise NoAnswer(f"{type(error).__name__}: {error}") from error
         ended = time.monotonic()
         headers = tuple(response.getheaders())
-        return Reply(response.status, headers, body, ended - began, ended, response.version, continued)
+        return Reply(response.status, headers, body, ended - began, ended, response.version)
 
     def ask(self, request: Request) -> Reply:
         began = time.monotonic()
