@@ -11,14 +11,11 @@ import org.springframework.core.io.buffer.DataBufferLimitException;
 import org.springframework.core.io.buffer.DataBufferUtils;
 import org.springframework.http.HttpHeaders;
 import org.springframework.http.HttpStatus;
-import org.springframework.http.MediaType;
 import org.springframework.http.ResponseEntity;
 import org.springframework.http.server.reactive.ServerHttpRequest;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.PathVariable;
 import org.springframework.web.bind.annotation.PostMapping;
-import org.springframework.web.bind.annotation.RequestMapping;
-import org.springframework.web.bind.annotation.RestController;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
 import tools.jackson.core.JacksonException;
@@ -26,20 +23,19 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
 /** C9, C10 */
-@RestController
-@RequestMapping(produces = MediaType.APPLICATION_JSON_VALUE)
+@JsonController
 record Books(Database database, JsonMapper json, Scheduler loops) {
     record Book(long id, String name) {}
 
     private static final int MAX_BODY_BYTES = 65_536;
     // Reactor Netty's requestTimeout keeps each request in the heap for so long: at 15,000/s 300,000 of them.
-    private static final Duration BODY_WITHIN = Duration.ofSeconds(20); // C27
+    private static final int BODY_WITHIN_S = 20; // C27
 
     @GetMapping("/books/{id}")
     Mono<Book> getBook(@PathVariable("id") String segment) {
         long id = Parameters.id(segment);
         return database.book(id)
-                .switchIfEmpty(Mono.error(() -> new Problem(HttpStatus.NOT_FOUND, "book " + id + " does not exist")));
+                .switchIfEmpty(Mono.error(() -> Problems.of(HttpStatus.NOT_FOUND, "book " + id + " does not exist")));
     }
 
     @PostMapping("/books")
@@ -55,25 +51,26 @@ record Books(Database database, JsonMapper json, Scheduler loops) {
     private Mono<InputStream> body(ServerHttpRequest request) {
         var type = request.getHeaders().getFirst(HttpHeaders.CONTENT_TYPE);
         if (type == null || !type.split(";", 2)[0].strip().equalsIgnoreCase("application/json")) {
-            throw new Problem(HttpStatus.UNSUPPORTED_MEDIA_TYPE, "the body must be application/json");
+            throw Problems.of(HttpStatus.UNSUPPORTED_MEDIA_TYPE, "the body must be application/json");
         }
         if (request.getHeaders().getContentLength() > MAX_BODY_BYTES) {
             throw tooLarge(); // before it is asked for
         }
         return DataBufferUtils.join(request.getBody(), MAX_BODY_BYTES)
-                .timeout(BODY_WITHIN, Mono.error(Books::tooSlow), loops)
+                .timeout(Duration.ofSeconds(BODY_WITHIN_S), Mono.error(Books::tooSlow), loops)
                 .onErrorMap(DataBufferLimitException.class, cause -> tooLarge())
                 .map(buffer -> buffer.asInputStream(true)) // which releases it when it is closed
                 .defaultIfEmpty(InputStream.nullInputStream());
     }
 
-    private static Problem tooSlow() {
-        return new Problem(HttpStatus.REQUEST_TIMEOUT, "the body must come within " + BODY_WITHIN.toSeconds() + " s")
-                .with(HttpHeaders.CONNECTION, "close");
+    private static RuntimeException tooSlow() {
+        var problem = Problems.of(HttpStatus.REQUEST_TIMEOUT, "the body must come within " + BODY_WITHIN_S + " s");
+        problem.getHeaders().setConnection("close");
+        return problem;
     }
 
-    private static Problem tooLarge() {
-        return new Problem(HttpStatus.CONTENT_TOO_LARGE, "the body must not exceed " + MAX_BODY_BYTES + " bytes");
+    private static RuntimeException tooLarge() {
+        return Problems.of(HttpStatus.CONTENT_TOO_LARGE, "the body must not exceed " + MAX_BODY_BYTES + " bytes");
     }
 
     /** C35, C36. Decoded first, because Jackson would accept UTF-16, too. */
@@ -87,8 +84,8 @@ record Books(Database database, JsonMapper json, Scheduler loops) {
                 return name;
             }
         } catch (IOException | JacksonException malformed) {
-            throw new Problem(HttpStatus.BAD_REQUEST, "the body must be JSON in UTF-8");
+            throw Problems.of(HttpStatus.BAD_REQUEST, "the body must be JSON in UTF-8");
         }
-        throw new Problem(HttpStatus.UNPROCESSABLE_CONTENT, "name must be a string of 1 to 255 characters");
+        throw Problems.of(HttpStatus.UNPROCESSABLE_CONTENT, "name must be a string of 1 to 255 characters");
     }
 }

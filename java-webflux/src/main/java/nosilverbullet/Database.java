@@ -7,11 +7,10 @@ import org.springframework.beans.factory.DisposableBean;
 import org.springframework.http.HttpStatus;
 import reactor.core.publisher.Mono;
 
-/** The statements of the endpoints: {@link R2dbcDatabase} sends them, or {@link JdbcDatabase} in its place. */
+/** The statements of the endpoints: {@link R2dbcDatabase} sends them, or a variant in its place. */
 abstract class Database implements DisposableBean {
-    /** C3, C4: {@code threads} is what it adds to the event loops. */
-    record Facts(
-            String driver, String version, String statements, String threads, int poolSize, int inUse, int waiting) {}
+    /** C3, C4 */
+    record Facts(String driver, String version, String statements, int poolSize, int inUse, int waiting) {}
 
     private static final DateTimeFormatter NOW = DateTimeFormatter.ofPattern("uuuu-MM-dd HH:mm:ss.SSSSSS");
 
@@ -44,7 +43,7 @@ abstract class Database implements DisposableBean {
     abstract Facts facts();
 
     /** C38 */
-    static Problem away() {
-        return new Problem(HttpStatus.SERVICE_UNAVAILABLE, "the database did not answer");
+    static RuntimeException away() {
+        return Problems.of(HttpStatus.SERVICE_UNAVAILABLE, "the database did not answer");
     }
 }

@@ -3,25 +3,25 @@ package nosilverbullet;
 import io.netty.channel.ChannelOption;
 import java.net.URI;
 import java.time.Duration;
+import org.springframework.beans.factory.annotation.Value;
 import org.springframework.context.annotation.Bean;
 import org.springframework.http.HttpStatus;
-import org.springframework.http.MediaType;
 import org.springframework.http.ResponseEntity;
 import org.springframework.http.client.ReactorResourceFactory;
 import org.springframework.http.client.reactive.ReactorClientHttpConnector;
 import org.springframework.http.server.reactive.ServerHttpRequest;
 import org.springframework.web.bind.annotation.GetMapping;
-import org.springframework.web.bind.annotation.RequestMapping;
-import org.springframework.web.bind.annotation.RestController;
 import org.springframework.web.reactive.function.client.WebClient;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Schedulers;
 
 /** C11: calls that are awaited without a thread. */
-@RestController
-@RequestMapping(produces = MediaType.APPLICATION_JSON_VALUE)
-record Fanout(Settings settings, WebClient client) {
+@JsonController
+record Fanout(
+        Settings settings,
+        WebClient client,
+        @Value("${upstream.handover}") boolean handover) {
     record Fanned(int calls, String mode, long completed) {}
 
     /** C63 */
@@ -50,9 +50,9 @@ record Fanout(Settings settings, WebClient client) {
     /** C37: whatever goes wrong is the upstream's silence. */
     private Mono<ResponseEntity<Void>> call(URI uri) {
         var answer = client.get().uri(uri).retrieve().toBodilessEntity();
-        return (settings.upstreamHandover() ? answer.publishOn(Schedulers.boundedElastic()) : answer)
+        return (handover ? answer.publishOn(Schedulers.boundedElastic()) : answer)
                 .filter(told -> told.getStatusCode() == HttpStatus.OK)
                 .single() // which fails where none is left
-                .onErrorMap(cause -> new Problem(HttpStatus.BAD_GATEWAY, "the upstream did not answer"));
+                .onErrorMap(cause -> Problems.of(HttpStatus.BAD_GATEWAY, "the upstream did not answer"));
     }
 }

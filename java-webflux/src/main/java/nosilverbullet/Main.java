@@ -36,7 +36,7 @@ class Main {
                 "--server.address=" + settings.host().getHostAddress(), "--server.port=" + settings.port());
     }
 
-    /** C64: one set of event loops for the server, the client and the driver; Reactor Netty's own sets have at least four each. */
+    /** C64: the event loops of server, client and driver. Reactor Netty's own are four at least, for each of them. */
     @Bean
     ReactorResourceFactory reactorResources(Settings settings) {
         var resources = new ReactorResourceFactory();
@@ -59,12 +59,5 @@ class Main {
     @Bean
     NettyServerCustomizer netty() {
         return http -> http.option(ChannelOption.SO_BACKLOG, BACKLOG); // C62
-    }
-
-    @Bean
-    Database database(Settings settings, ReactorResourceFactory resources) {
-        return settings.databaseClient().equals("r2dbc")
-                ? new R2dbcDatabase(settings, resources.getLoopResources())
-                : new JdbcDatabase(settings);
     }
 }

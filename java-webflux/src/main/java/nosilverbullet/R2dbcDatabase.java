@@ -14,19 +14,23 @@ import java.time.Duration;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Function;
 import nosilverbullet.Books.Book;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
+import org.springframework.http.client.ReactorResourceFactory;
+import org.springframework.stereotype.Component;
 import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Schedulers;
-import reactor.netty.resources.LoopResources;
 import reactor.pool.InstrumentedPool;
 import reactor.pool.PoolBuilder;
 import reactor.pool.PooledRef;
 
 /**
- * C60, C61. Reactor Pool without r2dbc-pool above it, because that lets the driver ping at each return. Statements as text,
- * because the driver sends COM_STMT_RESET (and waits for it) before each execute of a cached prepared one.
+ * C60, C61. Reactor Pool without r2dbc-pool above it, because that lets the driver ping at each return. Statements as
+ * text, because the driver sends COM_STMT_RESET (and waits for it) before each execute of a cached prepared one.
  */
+@Component
+@ConditionalOnProperty(name = "db.client", havingValue = "r2dbc")
 final class R2dbcDatabase extends Database {
     private static final Duration CONNECT_WITHIN = Duration.ofSeconds(5);
     private static final Duration LOGIN_WITHIN = Duration.ofSeconds(30);
@@ -37,14 +41,14 @@ final class R2dbcDatabase extends Database {
     private final InstrumentedPool<Connection> pool;
     private final Disposable filling;
 
-    R2dbcDatabase(Settings settings, LoopResources loops) {
+    R2dbcDatabase(Settings settings, ReactorResourceFactory resources) {
         // The driver decodes a plus as a blank.
         var url = ConnectionFactoryOptions.parse("r2dbc:" + settings.database().replace("+", "%2B"));
         var factory = ConnectionFactories.get(url.mutate()
                 .option(ConnectionFactoryOptions.SSL, false)
                 .option(ConnectionFactoryOptions.CONNECT_TIMEOUT, CONNECT_WITHIN)
                 .option(MySqlConnectionFactoryProvider.TCP_NO_DELAY, true)
-                .option(MySqlConnectionFactoryProvider.LOOP_RESOURCES, loops)
+                .option(MySqlConnectionFactoryProvider.LOOP_RESOURCES, resources.getLoopResources())
                 .build());
         // Connecting from a thread that is no event loop spreads the connections evenly over the loops.
         var connect = Mono.defer(() -> connection(factory)).subscribeOn(Schedulers.single());
@@ -58,7 +62,7 @@ final class R2dbcDatabase extends Database {
         filling = fill().subscribe();
     }
 
-    /** The driver leaves a socket open when connecting is cancelled, so a late connection is closed when it is there. */
+    /** The driver leaves a socket open when connecting is cancelled: a late connection is closed when it is there. */
     private static Mono<Connection> connection(ConnectionFactory factory) {
         var made = Mono.<Connection>from(factory.create()).toFuture();
         return Mono.fromFuture(made, true)
@@ -75,11 +79,10 @@ final class R2dbcDatabase extends Database {
     }
 
     /**
-     * C43: opens all connections, as soon as the database is there, by borrowing what is idle or missing at once. Not by the
-     * pool's own warm-up: where that fails once, it never gives back the permits of the connections it did not try, and the
-     * pool stays small for ever.
+     * C60: opens all connections, as soon as the database is there (C43), by borrowing what is missing at once. The
+     * pool's own warm-up does not give back the permits of connections that it did not try after one has failed.
      */
-    private Mono<Void> fill() {
+    private Flux<Void> fill() {
         var now = pool.metrics();
         var size = now.getMaxAllocatedSize();
         return Flux.defer(() -> Flux.range(0, size - now.acquiredSize()))
@@ -88,8 +91,7 @@ final class R2dbcDatabase extends Database {
                 .flatMapIterable(Function.identity())
                 .flatMap(PooledRef::release)
                 .then()
-                .repeatWhen(done -> done.delayElements(PAUSE).takeWhile(again -> now.allocatedSize() < size))
-                .then();
+                .repeatWhen(done -> done.delayElements(PAUSE).takeWhile(again -> now.allocatedSize() < size));
     }
 
     @Override
@@ -136,8 +138,7 @@ final class R2dbcDatabase extends Database {
         var version = MySqlConnectionFactoryProvider.class.getPackage().getImplementationVersion();
         var now = pool.metrics();
         int size = now.getMaxAllocatedSize();
-        return new Facts(
-                "io.asyncer:r2dbc-mysql", version, "text", "", size, now.acquiredSize(), now.pendingAcquireSize());
+        return new Facts("io.asyncer:r2dbc-mysql", version, "text", size, now.acquiredSize(), now.pendingAcquireSize());
     }
 
     @Override

@@ -5,18 +5,14 @@ import java.time.Duration;
 import org.springframework.boot.SpringBootVersion;
 import org.springframework.boot.reactor.netty.autoconfigure.NettyServerProperties;
 import org.springframework.core.env.Environment;
-import org.springframework.http.MediaType;
 import org.springframework.web.bind.annotation.GetMapping;
-import org.springframework.web.bind.annotation.RequestMapping;
-import org.springframework.web.bind.annotation.RestController;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Schedulers;
 import tools.jackson.databind.node.JsonNodeFactory;
 import tools.jackson.databind.node.ObjectNode;
 
 /** C1 to C4: what the harness asks. */
-@RestController
-@RequestMapping(produces = MediaType.APPLICATION_JSON_VALUE)
+@JsonController
 record Service(
         Settings settings, Stats counts, Database database, NettyServerProperties server, Environment environment) {
     record Status(String status) {}
@@ -37,7 +33,8 @@ record Service(
     @GetMapping("/runtime")
     Mono<ObjectNode> runtime() {
         var facts = database.facts();
-        var handover = settings.upstreamHandover() ? ", answers of the upstream on boundedElastic" : "";
+        var client = environment.getRequiredProperty("db.client");
+        var handover = environment.getRequiredProperty("upstream.handover", Boolean.class) ? ", handover" : "";
         var collector = ManagementFactory.getGarbageCollectorMXBeans().getFirst();
         var runtime = JsonNodeFactory.instance
                 .objectNode()
@@ -48,7 +45,7 @@ record Service(
                 .put("server", "Reactor Netty")
                 .put("driver", facts.driver())
                 .put("driver_version", facts.version())
-                .put("concurrency_model", "event loops" + facts.threads() + handover)
+                .put("concurrency_model", "event loops" + (client.equals("r2dbc") ? "" : ", " + client) + handover)
                 .put("handled_by", Thread.currentThread().getName())
                 .put("workers", settings.workers())
                 .put("pool_size", facts.poolSize())

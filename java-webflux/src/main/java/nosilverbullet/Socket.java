@@ -12,7 +12,7 @@ import org.springframework.web.reactive.socket.WebSocketSession;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
 
-/** C24: one WebSocket, until its client leaves, or is told why it must. Reactor Netty answers ping and close by itself. */
+/** C24: one WebSocket, until its client leaves, or is told why it must. Reactor Netty itself answers ping and close. */
 record Socket(Mono<Void> stopping) implements WebSocketHandler {
     /** What is longer than allowed is read up to here, so that its client is not still writing when it is told. */
     static final int MAX_READ_BYTES = 1 << 20;

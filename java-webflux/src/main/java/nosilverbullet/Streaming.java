@@ -3,14 +3,11 @@ package nosilverbullet;
 import java.time.Duration;
 import org.springframework.context.event.ContextClosedEvent;
 import org.springframework.context.event.EventListener;
-import org.springframework.http.HttpHeaders;
-import org.springframework.http.HttpMethod;
 import org.springframework.http.HttpStatus;
 import org.springframework.http.MediaType;
 import org.springframework.http.server.reactive.ServerHttpRequest;
 import org.springframework.http.server.reactive.ServerHttpResponse;
 import org.springframework.web.bind.annotation.GetMapping;
-import org.springframework.web.bind.annotation.RequestMapping;
 import org.springframework.web.bind.annotation.RestController;
 import org.springframework.web.reactive.socket.server.WebSocketService;
 import org.springframework.web.reactive.socket.server.support.HandshakeWebSocketService;
@@ -54,17 +51,10 @@ class Streaming {
                 .takeUntilOther(stopping.asMono());
     }
 
-    @RequestMapping("/ws")
+    @GetMapping("/ws")
     Mono<Void> ws(ServerWebExchange exchange) {
-        var request = exchange.getRequest();
-        if (!request.getMethod().equals(HttpMethod.GET)) {
-            throw Problems.methodNotAllowed("GET"); // Spring's GET would bring HEAD along
-        }
-        var upgradeRequired = new Problem(HttpStatus.UPGRADE_REQUIRED, "upgrade to a WebSocket")
-                .with(HttpHeaders.UPGRADE, "websocket")
-                .with(HttpHeaders.CONNECTION, "Upgrade"); // RFC 9110 asks for it beside Upgrade
-        if (!"13".equals(request.getHeaders().getFirst("Sec-WebSocket-Version"))) {
-            throw upgradeRequired; // Spring leaves this one to Netty
+        if (!"13".equals(exchange.getRequest().getHeaders().getFirst("Sec-WebSocket-Version"))) {
+            throw upgradeRequired(); // Spring leaves this one to Netty
         }
         long begun = System.nanoTime();
         var socket = new Socket(stopping.asMono());
@@ -72,6 +62,13 @@ class Streaming {
                     exchange.getAttributes().put(SOCKET, true);
                     return socket.handle(session).doFinally(signal -> stats.end(begun));
                 })
-                .onErrorMap(ServerWebInputException.class, noHandshake -> upgradeRequired);
+                .onErrorMap(ServerWebInputException.class, noHandshake -> upgradeRequired());
+    }
+
+    private static RuntimeException upgradeRequired() {
+        var problem = Problems.of(HttpStatus.UPGRADE_REQUIRED, "upgrade to a WebSocket");
+        problem.getHeaders().setUpgrade("websocket");
+        problem.getHeaders().setConnection("Upgrade"); // RFC 9110 asks for it beside Upgrade
+        return problem;
     }
 }

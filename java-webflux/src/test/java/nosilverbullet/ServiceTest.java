@@ -59,17 +59,12 @@ class ServiceTest {
     @ParameterizedTest
     @ValueSource(strings = {"r2dbc", "jdbc", "jdbc-offloaded", "jdbc-hop"})
     void answersAsTheExchangesSay(String client) throws Exception {
-        assertEquals(List.of(), answeredWrongly(Map.of("DB_CLIENT", client)));
+        assertEquals(List.of(), answeredWrongly(Map.of("db.client", client)));
     }
 
     @Test
     void answersAlikeByFunctionalRoutes() throws Exception {
-        System.setProperty("spring.profiles.active", "functional");
-        try {
-            assertEquals(List.of(), answeredWrongly(Map.of()));
-        } finally {
-            System.clearProperty("spring.profiles.active");
-        }
+        assertEquals(List.of(), answeredWrongly(Map.of("spring.profiles.active", "functional")));
     }
 
     private static List<String> answeredWrongly(Map<String, String> own) throws Exception {
@@ -170,10 +165,6 @@ class ServiceTest {
                 assertFalse(said.contains("secret") || said.contains("\n"), said);
             }
         }
-        var environment = environment(Map.of("DB_CLIENT", "x"));
-        var said = assertThrows(Settings.Wrong.class, () -> Settings.from(environment))
-                .getMessage();
-        assertEquals("DB_CLIENT=\"x\" is not r2dbc, jdbc, jdbc-offloaded, jdbc-hop, h2, h2-offloaded or h2-hop", said);
     }
 
     @Test
@@ -204,12 +195,6 @@ class ServiceTest {
     @Test
     void answersWhatItsLibrariesWouldRefuse() throws Exception {
         try (var service = start(Map.of())) {
-            var preflight = request(service, "/hello") // C21
-                    .method("OPTIONS", BodyPublishers.noBody())
-                    .header("Origin", "http://elsewhere")
-                    .header("Access-Control-Request-Method", "GET");
-            assertEquals(
-                    405, CLIENT.send(preflight.build(), BodyHandlers.ofString()).statusCode());
             var json = "{\"name\":\"x\",\"y\":" + "1".repeat(60_000) + "}"; // C23
             var post = request(service, "/books")
                     .header("Content-Type", "application/json")
@@ -220,7 +205,7 @@ class ServiceTest {
 
     @Test
     void theBooksInH2AreThoseOfTheCommonDatabase() {
-        var books = H2.books(Settings.from(environment(Map.of("DB_POOL_SIZE", "2"))));
+        var books = H2.books(2);
         var last = books.sql("SELECT name FROM books WHERE id = 10000").query(String.class);
         assertEquals("Book 10000", last.single());
         var key = new GeneratedKeyHolder();
@@ -246,10 +231,10 @@ class ServiceTest {
         });
         upstream.start();
         var url = "http://127.0.0.1:" + upstream.getAddress().getPort();
-        try (var service = start(Map.of("UPSTREAM_URL", url, "UPSTREAM_HANDOVER", "true"))) {
+        try (var service = start(Map.of("UPSTREAM_URL", url, "upstream.handover", "true"))) {
             var answer = get(service, "/fanout?calls=20&ms=1&mode=concurrent");
             assertEquals("{\"calls\":20,\"mode\":\"concurrent\",\"completed\":20}", answer.body());
-            var model = "\"event loops, answers of the upstream on boundedElastic\"";
+            var model = "\"event loops, handover\"";
             assertTrue(get(service, "/runtime").body().contains(model));
         } finally {
             upstream.stop(0);
@@ -299,6 +284,9 @@ class ServiceTest {
             environment.put("PORT", "" + socket.getLocalPort());
         }
         environment.put("DB_POOL_SIZE", "3");
+        List.of("db.client", "upstream.handover", "spring.profiles.active")
+                .forEach(System::clearProperty); // of the start before
+        own.forEach(System::setProperty); // what is no setting of the contract is a property of Spring's
         return Main.start(Settings.from(environment));
     }
 

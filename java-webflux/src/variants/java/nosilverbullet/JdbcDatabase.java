@@ -1,47 +1,55 @@
 package nosilverbullet;
 
 import com.mysql.cj.jdbc.Driver;
+import com.mysql.cj.jdbc.MysqlDataSource;
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
+import java.sql.Connection;
 import java.sql.SQLException;
-import java.util.Map;
+import java.time.Duration;
+import java.util.Properties;
 import java.util.concurrent.Callable;
+import java.util.concurrent.locks.LockSupport;
 import nosilverbullet.Books.Book;
+import org.springframework.beans.factory.annotation.Value;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnExpression;
 import org.springframework.dao.DataAccessException;
 import org.springframework.jdbc.CannotGetJdbcConnectionException;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.jdbc.support.GeneratedKeyHolder;
+import org.springframework.stereotype.Component;
+import org.springframework.util.Assert;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Schedulers;
 
 /** JDBC in the place of R2DBC: every call blocks the thread that makes it. What is compared is which thread that is. */
+@Component
+@ConditionalOnExpression("'${db.client}' != 'r2dbc'")
 final class JdbcDatabase extends Database {
-    private static final Map<String, String> THREADS = Map.of(
-            "jdbc", ", JDBC on them",
-            "jdbc-offloaded", ", JDBC on boundedElastic",
-            "jdbc-hop", ", JDBC on them before a hop to boundedElastic");
-
     private final String kind;
     private final HikariDataSource pool;
     private final JdbcClient client;
     private final JdbcClient books;
 
     /** C60. Hikari opens the connections one by one in the background, with or without a database (C43). */
-    JdbcDatabase(Settings settings) {
+    JdbcDatabase(Settings settings, @Value("${db.client}") String kind, @Value("${db.options}") String options) {
+        this.kind = kind.replace("h2", "jdbc"); // they differ in where the books are
+        Assert.isTrue(this.kind.matches("jdbc(-offloaded|-hop)?"), "DB_CLIENT must be one of those in README.md");
         // Read once by the classes they belong to, so they are set before any of these is loaded.
         System.setProperty("com.zaxxer.hikari.aliveBypassWindowMs", "" + Long.MAX_VALUE); // C60: no test on borrow
         System.setProperty("com.zaxxer.hikari.timeoutMs.floor", "1"); // DB_ACQUIRE_TIMEOUT_MS may be below 250
+        var connector = new Connector();
+        connector.setUrl("jdbc:" + settings.database().replace("+", "%2B") + "?" + options); // else + is a blank to it
         var config = new HikariConfig();
-        config.setDataSource(new Connector(settings.database(), true));
+        config.setDataSource(connector);
         config.setMaximumPoolSize(settings.poolSize()); // which is also the least
         config.setConnectionTimeout(settings.acquireTimeoutMs());
         config.setInitializationFailTimeout(-1);
         config.setMaxLifetime(0);
         config.setKeepaliveTime(0);
-        kind = settings.databaseClient().replace("h2", "jdbc"); // they differ in where the books are
         pool = new HikariDataSource(config);
         client = JdbcClient.create(pool);
-        books = settings.databaseClient().startsWith("h2") ? H2.books(settings) : client;
+        books = kind.startsWith("h2") ? H2.books(settings.poolSize()) : client;
     }
 
     /** C2: always beside the loop, because it must be told within its own limit that the database is away. */
@@ -91,8 +99,7 @@ final class JdbcDatabase extends Database {
                     || !String.valueOf(cause.getSQLState()).matches("08.*|70100")) {
                 throw failure;
             }
-            // Where one connection is lost the others mostly are, and nothing tests them before they are lent: all are
-            // opened anew, so that only what was in flight fails.
+            // Where one connection is lost the others mostly are, and nothing tests them (C60): all are opened anew.
             pool.getHikariPoolMXBean().softEvictConnections();
             throw away();
         }
@@ -105,10 +112,9 @@ final class JdbcDatabase extends Database {
         int inUse = now.getActiveConnections();
         int waiting = now.getThreadsAwaitingConnection();
         return new Facts(
-                "MySQL Connector/J" + (books == client ? "" : H2.BESIDE),
+                "MySQL Connector/J" + (books == client ? "" : ", H2 for books"),
                 version,
                 "prepared",
-                THREADS.get(kind),
                 pool.getMaximumPoolSize(),
                 inUse,
                 waiting);
@@ -117,5 +123,22 @@ final class JdbcDatabase extends Database {
     @Override
     public void destroy() {
         pool.close();
+    }
+
+    /** Opens a connection, and tries again soon where the database is away (C43): Hikari's pauses grow to 5 s. */
+    private static final class Connector extends MysqlDataSource {
+        @Override
+        protected Connection getConnection(Properties login) throws SQLException {
+            while (true) {
+                try {
+                    return super.getConnection(login);
+                } catch (SQLException away) {
+                    LockSupport.parkNanos(Duration.ofMillis(500).toNanos());
+                    if (Thread.currentThread().isInterrupted()) { // the pool is closing
+                        throw away;
+                    }
+                }
+            }
+        }
     }
 }

@@ -6,6 +6,7 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Profile;
 import org.springframework.http.ResponseEntity;
 import org.springframework.http.server.reactive.ServerHttpRequest;
+import org.springframework.web.ErrorResponse;
 import org.springframework.web.reactive.function.server.HandlerFunction;
 import org.springframework.web.reactive.function.server.RouterFunction;
 import org.springframework.web.reactive.function.server.RouterFunctions;
@@ -13,7 +14,7 @@ import org.springframework.web.reactive.function.server.ServerRequest;
 import org.springframework.web.reactive.function.server.ServerResponse;
 import reactor.core.publisher.Mono;
 
-/** The contender java-webflux-functional: the same handlers. Spring asks these routes first; what they do not take, annotations do. */
+/** The contender java-webflux-functional: the same handlers. What these routes do not take is left to annotations. */
 @Configuration(proxyBeanMethods = false)
 @Profile("functional")
 class FunctionalRoutes {
@@ -44,7 +45,7 @@ class FunctionalRoutes {
         return request.exchange().getRequest();
     }
 
-    /** Begun when the value is there, which may be a problem until then. Spring sets the type as it does for annotated handlers. */
+    /** Begun when the value is there, which may be a problem until then. */
     private static Mono<ServerResponse> answer(Mono<?> body) {
         return body.flatMap(value -> ServerResponse.ok().bodyValue(value));
     }
@@ -53,7 +54,7 @@ class FunctionalRoutes {
         return ServerResponse.created(made.getHeaders().getLocation()).bodyValue(made.getBody());
     }
 
-    private static Mono<ServerResponse> refusal(Problem problem) {
+    private static Mono<ServerResponse> refusal(ErrorResponse problem) {
         return ServerResponse.status(problem.getStatusCode())
                 .headers(headers -> headers.addAll(problem.getHeaders()))
                 .bodyValue(problem.getBody());

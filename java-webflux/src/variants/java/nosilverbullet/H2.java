@@ -6,15 +6,13 @@ import org.springframework.jdbc.core.simple.JdbcClient;
 
 /** The books in a database within the process, as article E has them. Maven's profile h2 makes a jar that has it. */
 final class H2 {
-    static final String BESIDE = ", H2 for books";
-
     private H2() {}
 
     /** With the rows that the common database has. */
-    static JdbcClient books(Settings settings) {
+    static JdbcClient books(int connections) {
         var config = new HikariConfig();
         config.setJdbcUrl("jdbc:h2:mem:nsb;DB_CLOSE_DELAY=-1");
-        config.setMaximumPoolSize(settings.poolSize());
+        config.setMaximumPoolSize(connections);
         config.setMaxLifetime(0);
         config.setKeepaliveTime(0);
         var client = JdbcClient.create(new HikariDataSource(config));
