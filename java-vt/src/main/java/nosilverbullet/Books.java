@@ -26,7 +26,7 @@ record Books(Database database, JsonMapper json) {
     @GetMapping("/books/{id}")
     Book getBook(@PathVariable("id") String segment) {
         long id = Parameters.id(segment);
-        return database.book(id).orElseThrow(() -> new Problem(HttpStatus.NOT_FOUND, "book " + id + " does not exist"));
+        return database.book(id).orElseThrow(() -> Problems.of(HttpStatus.NOT_FOUND, "book " + id + " does not exist"));
     }
 
     @PostMapping("/books")
@@ -46,16 +46,16 @@ record Books(Database database, JsonMapper json) {
                 return name;
             }
         } catch (IOException | IllegalStateException | JacksonException broken) { // malformed, late, or the client left
-            throw new Problem(HttpStatus.BAD_REQUEST, "the body must be JSON in UTF-8");
+            throw Problems.of(HttpStatus.BAD_REQUEST, "the body must be JSON in UTF-8");
         }
-        throw new Problem(HttpStatus.UNPROCESSABLE_CONTENT, "name must be a string of 1 to 255 characters");
+        throw Problems.of(HttpStatus.UNPROCESSABLE_CONTENT, "name must be a string of 1 to 255 characters");
     }
 
     /** C33, C34. By hand, because Spring refuses media types with parameters that it does not like. */
     private static byte[] body(HttpServletRequest request) throws IOException {
         var type = request.getContentType();
         if (type == null || !type.split(";", 2)[0].strip().equalsIgnoreCase("application/json")) {
-            throw new Problem(HttpStatus.UNSUPPORTED_MEDIA_TYPE, "the body must be application/json");
+            throw Problems.of(HttpStatus.UNSUPPORTED_MEDIA_TYPE, "the body must be application/json");
         }
         if (request.getContentLengthLong() <= MAX_BODY_BYTES) { // else it is not even asked for
             var body = request.getInputStream().readNBytes(MAX_BODY_BYTES + 1);
@@ -63,6 +63,6 @@ record Books(Database database, JsonMapper json) {
                 return body;
             }
         }
-        throw new Problem(HttpStatus.CONTENT_TOO_LARGE, "the body must not exceed " + MAX_BODY_BYTES + " bytes");
+        throw Problems.of(HttpStatus.CONTENT_TOO_LARGE, "the body must not exceed " + MAX_BODY_BYTES + " bytes");
     }
 }

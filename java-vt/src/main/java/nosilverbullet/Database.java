@@ -1,13 +1,18 @@
 package nosilverbullet;
 
+import com.mysql.cj.jdbc.MysqlDataSource;
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
+import java.sql.Connection;
 import java.sql.SQLException;
+import java.time.Duration;
 import java.time.LocalDateTime;
 import java.time.format.DateTimeFormatter;
 import java.util.Optional;
+import java.util.Properties;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.Supplier;
-import org.springframework.beans.factory.annotation.Autowired;
+import org.springframework.beans.factory.annotation.Value;
 import org.springframework.context.annotation.Bean;
 import org.springframework.dao.DataAccessException;
 import org.springframework.http.HttpStatus;
@@ -18,19 +23,16 @@ import org.springframework.stereotype.Component;
 
 /** The pool and the statements, each one execution of a prepared statement in autocommit and nothing else (C61). */
 @Component
-record Database(HikariDataSource pool, JdbcClient client, JdbcClient books) {
+record Database(HikariDataSource pool, JdbcClient client, JdbcClient books) { // the same twice, but in a variant
     private static final DateTimeFormatter NOW = DateTimeFormatter.ofPattern("uuuu-MM-dd HH:mm:ss.SSSSSS");
-
-    @Autowired
-    Database(Settings settings, HikariDataSource pool, JdbcClient client) {
-        this(pool, client, settings.booksInH2() ? H2.books(settings) : client);
-    }
 
     /** C60. Hikari opens the connections one by one in the background, with or without a database (C43). */
     @Bean
-    static HikariDataSource dataSource(Settings settings) {
+    static HikariDataSource dataSource(Settings settings, @Value("${db.options}") String options) {
+        var connector = new Connector();
+        connector.setUrl("jdbc:" + settings.database().replace("+", "%2B") + "?" + options); // else + is a blank to it
         var config = new HikariConfig();
-        config.setDataSource(new Connector(settings.database(), settings.preparedStatements()));
+        config.setDataSource(connector);
         config.setMaximumPoolSize(settings.poolSize()); // which is also the least
         config.setConnectionTimeout(settings.acquireTimeoutMs());
         config.setInitializationFailTimeout(-1);
@@ -49,10 +51,8 @@ record Database(HikariDataSource pool, JdbcClient client, JdbcClient books) {
     }
 
     void sleep(int ms) { // C8
-        ask(() -> client.sql("SELECT SLEEP(?)")
-                .param(ms / 1000.0)
-                .query(Integer.class)
-                .single());
+        var statement = client.sql("SELECT SLEEP(?)").param(ms / 1000.0);
+        ask(() -> statement.query(Integer.class).single());
     }
 
     Optional<Books.Book> book(long id) { // C9
@@ -69,8 +69,8 @@ record Database(HikariDataSource pool, JdbcClient client, JdbcClient books) {
         return key.getKey().longValue();
     }
 
-    static Problem away() { // C38
-        return new Problem(HttpStatus.SERVICE_UNAVAILABLE, "the database did not answer");
+    static RuntimeException away() { // C38
+        return Problems.of(HttpStatus.SERVICE_UNAVAILABLE, "the database did not answer");
     }
 
     /** Tells a database that is away from a statement that is wrong. */
@@ -88,10 +88,26 @@ record Database(HikariDataSource pool, JdbcClient client, JdbcClient books) {
                     || !String.valueOf(cause.getSQLState()).matches("08.*|70100")) {
                 throw failure;
             }
-            // Where one connection is lost the others mostly are, and nothing tests them before they are lent: all are
-            // opened anew, so that only what was in flight fails.
+            // Where one connection is lost the others mostly are, and nothing tests them (C60): all are opened anew.
             pool.getHikariPoolMXBean().softEvictConnections();
             throw away();
+        }
+    }
+
+    /** Opens a connection, and tries again soon where the database is away (C43): Hikari's pauses grow to 5 s. */
+    private static final class Connector extends MysqlDataSource {
+        @Override
+        protected Connection getConnection(Properties login) throws SQLException {
+            while (true) {
+                try {
+                    return super.getConnection(login);
+                } catch (SQLException away) {
+                    LockSupport.parkNanos(Duration.ofMillis(500).toNanos());
+                    if (Thread.currentThread().isInterrupted()) { // the pool is closing
+                        throw away;
+                    }
+                }
+            }
         }
     }
 }

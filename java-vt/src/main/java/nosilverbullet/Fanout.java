@@ -35,21 +35,17 @@ record Fanout(Settings settings, Upstream upstream, ExecutorService threads) {
     @Bean
     static CloseableHttpClient upstreamClient(Settings settings) {
         var limit = Timeout.ofMilliseconds(settings.upstreamTimeoutMs());
+        var limits = ConnectionConfig.custom().setConnectTimeout(limit).setSocketTimeout(limit);
         return HttpClients.createMinimal(PoolingHttpClientConnectionManagerBuilder.create()
                 .setMaxConnTotal(Integer.MAX_VALUE)
                 .setMaxConnPerRoute(Integer.MAX_VALUE)
-                .setDefaultConnectionConfig(ConnectionConfig.custom()
-                        .setConnectTimeout(limit)
-                        .setSocketTimeout(limit)
-                        .build())
+                .setDefaultConnectionConfig(limits.build())
                 .build());
     }
 
     @Bean
-    static Upstream upstream(Settings settings, CloseableHttpClient client) {
-        return settings.upstreamByJdk()
-                ? JdkUpstream.within(settings.upstreamTimeoutMs())
-                : uri -> client.execute(new HttpGet(uri), HttpResponse::getCode);
+    static Upstream upstream(CloseableHttpClient client) {
+        return uri -> client.execute(new HttpGet(uri), HttpResponse::getCode);
     }
 
     @GetMapping("/fanout")
@@ -61,7 +57,7 @@ record Fanout(Settings settings, Upstream upstream, ExecutorService threads) {
         Callable<Boolean> next = mode.equals("concurrent") ? atOnce(calls, uri) : () -> succeeds(uri);
         for (int completed = 0; completed < calls; completed++) {
             if (!next.call()) { // nobody waits for the others any more
-                throw new Problem(HttpStatus.BAD_GATEWAY, "the upstream did not answer"); // C37
+                throw Problems.of(HttpStatus.BAD_GATEWAY, "the upstream did not answer"); // C37
             }
         }
         return new Fanned(calls, mode, calls);

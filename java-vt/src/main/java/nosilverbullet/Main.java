@@ -5,10 +5,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import org.springframework.beans.factory.annotation.Value;
 import org.springframework.boot.SpringApplication;
 import org.springframework.boot.autoconfigure.SpringBootApplication;
-import org.springframework.boot.tomcat.servlet.TomcatServletWebServerFactory;
-import org.springframework.boot.web.server.WebServerFactoryCustomizer;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
 
@@ -29,7 +28,6 @@ class Main {
         System.setProperty("jdk.virtualThreadScheduler.parallelism", "" + settings.workers()); // C64
         System.setProperty("com.zaxxer.hikari.aliveBypassWindowMs", "" + Long.MAX_VALUE); // C60: no test on borrow
         System.setProperty("com.zaxxer.hikari.timeoutMs.floor", "1"); // DB_ACQUIRE_TIMEOUT_MS may be below 250
-        System.setProperty("jna.tmpdir", System.getProperty("java.io.tmpdir")); // its own choice is the user's home
 
         // Not readString: it asks for one byte first, and a sysctl gives an answer only once.
         var granted =
@@ -40,24 +38,12 @@ class Main {
                 "--server.address=" + settings.host().getHostAddress(),
                 "--server.port=" + settings.port(),
                 "--server.tomcat.accept-count=" + Math.min(4096, Integer.parseInt(granted)), // C62
-                "--server.tomcat.threads.max=" + settings.serverThreads(),
-                "--spring.threads.virtual.enabled=" + settings.virtualThreads());
-    }
-
-    /** What Spring Boot has no property for. */
-    @Bean
-    WebServerFactoryCustomizer<TomcatServletWebServerFactory> tomcat() {
-        return factory -> factory.addConnectorCustomizers(connector -> {
-            connector.setAllowTrace(true); // C21: not to be answered by Tomcat; Routes makes it 405
-            connector.setProperty("continueResponseTiming", "onRead"); // C23: not before a 413
-        });
+                "--server.tomcat.threads.max=" + settings.serverThreads());
     }
 
     /** For whatever a request does beside its own thread. */
     @Bean(destroyMethod = "shutdownNow")
-    ExecutorService threads(Settings settings) {
-        return settings.virtualThreads()
-                ? Executors.newVirtualThreadPerTaskExecutor()
-                : Executors.newCachedThreadPool();
+    ExecutorService threads(@Value("${spring.threads.virtual.enabled}") boolean virtual) {
+        return virtual ? Executors.newVirtualThreadPerTaskExecutor() : Executors.newCachedThreadPool();
     }
 }

@@ -7,8 +7,6 @@ import org.springframework.http.HttpStatus;
 
 /** C22: what a request may ask for. */
 final class Parameters {
-    private static final long MAX_ID = 9_007_199_254_740_991L;
-
     private Parameters() {}
 
     static int ms(HttpServletRequest request) {
@@ -20,11 +18,15 @@ final class Parameters {
     }
 
     static String word(HttpServletRequest request, String name, String... words) {
-        return oneOf(once(request, name), List.of(words), expected -> wrong(name, "given once, as " + expected));
+        var word = once(request, name);
+        if (!List.of(words).contains(word)) {
+            throw wrong(name, "given once, as " + String.join(", ", words).replaceFirst(", ([^,]+)$", " or $1"));
+        }
+        return word;
     }
 
     static long id(String segment) {
-        return whole(segment, 1, MAX_ID, expected -> wrong("id", expected));
+        return whole(segment, 1, 9_007_199_254_740_991L, expected -> wrong("id", expected));
     }
 
     /** ASCII {@code 0|[1-9][0-9]*} within the bounds; else the error that {@code wrong} makes of the words for it. */
@@ -40,16 +42,8 @@ final class Parameters {
         throw wrong.apply("a whole number from " + least + " to " + most);
     }
 
-    /** One of these words; else the error as above. */
-    static String oneOf(String text, List<String> words, Function<String, RuntimeException> wrong) {
-        if (!words.contains(text)) {
-            throw wrong.apply(String.join(", ", words).replaceFirst(", ([^,]+)$", " or $1"));
-        }
-        return text;
-    }
-
-    private static Problem wrong(String name, String expected) {
-        return new Problem(HttpStatus.BAD_REQUEST, name + " must be " + expected); // C35
+    private static RuntimeException wrong(String name, String expected) {
+        return Problems.of(HttpStatus.BAD_REQUEST, name + " must be " + expected); // C35
     }
 
     /** The value, or "" where it is missing or given twice. */

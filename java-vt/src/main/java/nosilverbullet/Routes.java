@@ -1,15 +1,11 @@
 package nosilverbullet;
 
 import jakarta.servlet.Filter;
-import jakarta.servlet.FilterChain;
-import jakarta.servlet.ServletException;
-import jakarta.servlet.ServletRequest;
-import jakarta.servlet.ServletResponse;
 import jakarta.servlet.http.HttpServletRequest;
-import jakarta.servlet.http.HttpServletRequestWrapper;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
 import java.util.Set;
+import org.springframework.context.annotation.Bean;
 import org.springframework.http.HttpInputMessage;
 import org.springframework.http.HttpOutputMessage;
 import org.springframework.http.MediaType;
@@ -22,39 +18,22 @@ import tools.jackson.databind.json.JsonMapper;
 
 /** What every request passes, and what writes its answer; the routes themselves stand beside their handlers. */
 @Component
-record Routes(Stats stats, JsonMapper json) implements Filter, WebMvcConfigurer {
+record Routes(JsonMapper json) implements WebMvcConfigurer {
     private static final Set<String> UNCOUNTED = Set.of("/healthz", "/readyz", "/runtime", "/stats", "/pinnings");
 
-    @Override
-    public void doFilter(ServletRequest any, ServletResponse response, FilterChain chain)
-            throws IOException, ServletException {
-        var request = plain((HttpServletRequest) any);
-        boolean counted = !UNCOUNTED.contains(request.getRequestURI()); // C4
-        long begun = counted ? stats.begin() : 0;
-        try {
-            chain.doFilter(request, response);
-        } finally {
-            int status = ((HttpServletResponse) response).getStatus();
-            if (counted && status != HttpServletResponse.SC_SWITCHING_PROTOCOLS) { // a socket ends later
-                stats.end(begun);
+    @Bean
+    static Filter counting(Stats stats) { // C4
+        return (request, response, chain) -> {
+            boolean counted = !UNCOUNTED.contains(((HttpServletRequest) request).getRequestURI());
+            long begun = counted ? stats.begin() : 0;
+            try {
+                chain.doFilter(request, response);
+            } finally {
+                int status = ((HttpServletResponse) response).getStatus();
+                if (counted && status != HttpServletResponse.SC_SWITCHING_PROTOCOLS) { // a socket ends later
+                    stats.end(begun);
+                }
             }
-        }
-    }
-
-    /**
-     * C21: OPTIONS and TRACE are methods like any other. Servlets and Spring answer them on their own and mistake
-     * OPTIONS for CORS, but leave a name they do not know to the routes.
-     */
-    private static HttpServletRequest plain(HttpServletRequest request) {
-        return switch (request.getMethod()) {
-            case "OPTIONS", "TRACE" ->
-                new HttpServletRequestWrapper(request) {
-                    @Override
-                    public String getMethod() {
-                        return "UNKNOWN";
-                    }
-                };
-            default -> request;
         };
     }
 
@@ -69,7 +48,7 @@ record Routes(Stats stats, JsonMapper json) implements Filter, WebMvcConfigurer 
         converters.withJsonConverter(new Json());
     }
 
-    /** Writes an answer whole: Spring's own converter streams, and Tomcat then chunks, but C62 wants a Content-Length. */
+    /** Writes an answer whole, with its length (C62): Spring's own converter streams, and Tomcat then chunks. */
     private final class Json extends AbstractHttpMessageConverter<Object> {
         private Json() {
             super(MediaType.APPLICATION_JSON, MediaType.APPLICATION_PROBLEM_JSON);

@@ -47,9 +47,11 @@ record Service(
     @GetMapping("/runtime")
     ObjectNode runtime() {
         var thread = Thread.currentThread();
-        int processors = Runtime.getRuntime().availableProcessors();
-        var client = settings.upstreamByJdk() ? ", the JDK's HttpClient" : "";
+        boolean virtual = thread.isVirtual();
+        var model = virtual ? "virtual threads" : "platform threads";
         int carriers = Integer.getInteger("jdk.virtualThreadScheduler.parallelism");
+        var environment = web.getEnvironment();
+        boolean jdk = environment.getRequiredProperty("upstream.client").equals("jdk");
         var server = (TomcatWebServer) web.getWebServer();
         var http = (AbstractProtocol<?>) server.getTomcat().getConnector().getProtocolHandler();
         var collector = ManagementFactory.getGarbageCollectorMXBeans().getFirst(); // "G1 Young Generation"
@@ -60,23 +62,23 @@ record Service(
                 .put("framework", "Spring Boot (MVC)")
                 .put("framework_version", SpringBootVersion.getVersion())
                 .put("server", ServerInfo.getServerInfo())
-                .put("driver", "MySQL Connector/J" + (settings.booksInH2() ? H2.BESIDE : ""))
+                .put("driver", "MySQL Connector/J" + (database.books() == database.client() ? "" : ", H2 for books"))
                 .put("driver_version", Driver.class.getPackage().getImplementationVersion())
-                .put("concurrency_model", (thread.isVirtual() ? "virtual threads" : "platform threads") + client)
+                .put("concurrency_model", model + (jdk ? ", the JDK's HttpClient" : ""))
                 .put("handled_by", thread.getName())
-                .put("workers", thread.isVirtual() ? carriers : processors)
+                .put("workers", virtual ? carriers : Runtime.getRuntime().availableProcessors())
                 .put("pool_size", database.pool().getMaximumPoolSize())
                 .put("cancels_on_disconnect", false); // servlets are not told (C40)
         runtime.putObject("settings")
                 .put("backlog", http.getAcceptCount())
                 .put("keep_alive_s", http.getKeepAliveTimeout() / 1000)
                 .put("max_connections", http.getMaxConnections() == Integer.MAX_VALUE ? null : http.getMaxConnections())
-                .put("server_threads", thread.isVirtual() ? null : http.getMaxThreads())
+                .put("server_threads", virtual ? null : http.getMaxThreads())
                 .put("db_acquire_timeout_ms", database.pool().getConnectionTimeout())
-                .put("db_statements", settings.preparedStatements() ? "prepared" : "text")
+                .put("db_statements", environment.getProperty("db.prepare", Boolean.class) ? "prepared" : "text")
                 .put("upstream_timeout_ms", settings.upstreamTimeoutMs())
                 .putNull("upstream_max_connections")
-                .put("upstream_idle_s", settings.upstreamByJdk() ? JdkUpstream.IDLE_S : null)
+                .put("upstream_idle_s", jdk ? Integer.getInteger("jdk.httpclient.keepalive.timeout") : null)
                 .put("offload", "none needed")
                 .put("heap_max_mib", Runtime.getRuntime().maxMemory() >> 20)
                 .put("gc", collector.getName().split(" ")[0]);

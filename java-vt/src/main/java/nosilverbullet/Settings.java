@@ -3,7 +3,6 @@ package nosilverbullet;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
-import java.util.List;
 import java.util.Map;
 import java.util.regex.Pattern;
 
@@ -17,12 +16,7 @@ record Settings(
         String upstream,
         int upstreamTimeoutMs,
         int workers,
-        int serverThreads,
-        boolean virtualThreads,
-        boolean preparedStatements,
-        boolean upstreamByJdk,
-        boolean booksInH2) {
-
+        int serverThreads) {
     private static final String ADDRESS = "(?:\\[[0-9A-Fa-f:.]+]|[0-9A-Za-z._-]+)";
     private static final String PORT = ":([1-9][0-9]{0,4})";
     private static final String ENCODED = "(?:[^:@/?#%]|%[0-9A-Fa-f]{2})+"; // the driver decodes it
@@ -32,8 +26,6 @@ record Settings(
 
     /** C42: a sentence that names variable and value, but of DATABASE_URL, where a password may be anywhere. */
     static final class Wrong extends RuntimeException {
-        private static final long serialVersionUID = 1;
-
         private Wrong(String variable, String value, String expected) {
             super("%s=\"%s\" is not %s".formatted(variable, variable.equals("DATABASE_URL") ? "***" : value, expected));
         }
@@ -50,11 +42,7 @@ record Settings(
                 url(environment, "UPSTREAM_URL", "http://127.0.0.1:9000", UPSTREAM_URL, "http://host:port"),
                 number(environment, "UPSTREAM_TIMEOUT_MS", 70_000, 1, 3_600_000),
                 workers,
-                number(environment, "SERVER_THREADS", 200, 1, 100_000),
-                word(environment, "VIRTUAL_THREADS", "true", "false").equals("true"),
-                word(environment, "DB_STATEMENTS", "prepared", "text").equals("prepared"),
-                word(environment, "UPSTREAM_CLIENT", "apache", "jdk").equals("jdk"),
-                word(environment, "DB_CLIENT", "jdbc", "h2").equals("h2"));
+                number(environment, "SERVER_THREADS", 200, 1, 100_000));
     }
 
     private static String text(Map<String, String> environment, String variable, String otherwise) {
@@ -65,12 +53,6 @@ record Settings(
     private static int number(Map<String, String> environment, String variable, int otherwise, int least, int most) {
         var value = text(environment, variable, "" + otherwise);
         return (int) Parameters.whole(value, least, most, expected -> new Wrong(variable, value, expected));
-    }
-
-    /** One of these words, the first where it is not set. */
-    private static String word(Map<String, String> environment, String variable, String... words) {
-        var value = text(environment, variable, words[0]);
-        return Parameters.oneOf(value, List.of(words), expected -> new Wrong(variable, value, expected));
     }
 
     private static InetAddress host(String value) {

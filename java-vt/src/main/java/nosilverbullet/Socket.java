@@ -10,18 +10,13 @@ import jakarta.websocket.Session;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.nio.ByteBuffer;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
- * C24: one WebSocket. It takes messages in parts and puts them together itself: to get them whole, Tomcat would keep buffers
- * of the largest one, 192 KiB for each socket, idle ones too.
+ * C24: one WebSocket. It takes messages in parts and puts them together itself: to get them whole, Tomcat would keep
+ * buffers of the largest one, 192 KiB for each socket, idle ones too.
  */
 final class Socket extends Endpoint {
-    private static final Logger LOG = LoggerFactory.getLogger(Socket.class);
     private static final int MAX_MESSAGE_BYTES = 65_536;
-    /** Tomcat gives a close 50 ms to be sent, which a socket that has just echoed on a busy machine may need itself. */
-    private static final long CLOSE_LIMIT_MS = 2000;
 
     private final Streaming streams;
     private final Stats stats;
@@ -38,8 +33,8 @@ final class Socket extends Endpoint {
     @Override
     public void onOpen(Session session, EndpointConfig config) {
         this.session = session;
-        session.getUserProperties()
-                .put("org.apache.tomcat.websocket.ABNORMAL_SESSION_CLOSE_SEND_TIMEOUT", CLOSE_LIMIT_MS);
+        // Else 50 ms, which a socket that has just echoed on a busy machine may need itself.
+        session.getUserProperties().put("org.apache.tomcat.websocket.ABNORMAL_SESSION_CLOSE_SEND_TIMEOUT", 2000L);
         session.addMessageHandler(String.class, (part, last) -> received(part.getBytes(UTF_8), last, true));
         session.addMessageHandler(byte[].class, (part, last) -> received(part, last, false));
         streams.opened(end);
@@ -77,15 +72,14 @@ final class Socket extends Endpoint {
 
     @Override
     public void onClose(Session session, CloseReason reason) {
-        streams.closed(end);
+        streams.ends.remove(end);
         stats.end(begun); // Routes has left it to the socket
     }
 
-    /** Clients that left come here, too. */
     @Override
     public void onError(Session session, Throwable failure) {
-        if (!(failure instanceof IOException)) {
-            LOG.error("internal error", failure);
+        if (!(failure instanceof IOException)) { // else the client left
+            Problems.LOG.error("internal error", failure);
         }
     }
 }

@@ -19,7 +19,6 @@ import org.springframework.http.HttpHeaders;
 import org.springframework.http.HttpStatus;
 import org.springframework.http.MediaType;
 import org.springframework.web.bind.annotation.GetMapping;
-import org.springframework.web.bind.annotation.RequestMapping;
 import org.springframework.web.bind.annotation.RestController;
 import org.springframework.web.socket.server.standard.ServerEndpointRegistration;
 
@@ -27,7 +26,7 @@ import org.springframework.web.socket.server.standard.ServerEndpointRegistration
 @RestController
 class Streaming {
     private final Stats stats;
-    private final Set<Runnable> ends = ConcurrentHashMap.newKeySet(); // one for each that is open
+    final Set<Runnable> ends = ConcurrentHashMap.newKeySet(); // one for each that is open
     private volatile boolean stopping;
 
     Streaming(Stats stats) {
@@ -39,10 +38,6 @@ class Streaming {
         if (stopping) {
             end.run();
         }
-    }
-
-    void closed(Runnable end) {
-        ends.remove(end);
     }
 
     /** C41: before Tomcat waits for what is in flight. */
@@ -60,10 +55,7 @@ class Streaming {
         int intervalMs = Parameters.number(request, "interval_ms", 10, 60_000);
         response.setContentType(MediaType.TEXT_EVENT_STREAM_VALUE);
         response.setHeader(HttpHeaders.CACHE_CONTROL, "no-store");
-        if (request.getMethod().equals("HEAD")) {
-            response.flushBuffer(); // there is no body to wait for
-            return;
-        }
+        boolean head = request.getMethod().equals("HEAD"); // which has no body to wait for
         var ended = new CountDownLatch(1);
         Runnable end = ended::countDown;
         opened(end);
@@ -73,22 +65,19 @@ class Streaming {
             do {
                 body.print("data: " + number++ + "\n\n");
                 body.flush();
-            } while (!ended.await(intervalMs, TimeUnit.MILLISECONDS));
+            } while (!head && !ended.await(intervalMs, TimeUnit.MILLISECONDS));
         } finally {
-            closed(end);
+            ends.remove(end);
         }
     }
 
     /** Tomcat's WebSockets by their standard interface: Spring's own cannot refuse permessage-deflate. */
-    @RequestMapping("/ws")
+    @GetMapping("/ws")
     void ws(HttpServletRequest request, HttpServletResponse response) throws IOException, DeploymentException {
-        if (!request.getMethod().equals("GET")) {
-            throw Problems.methodNotAllowed("GET"); // Spring's GET would bring HEAD along
-        }
         if (!"websocket".equalsIgnoreCase(request.getHeader(HttpHeaders.UPGRADE))) {
-            throw new Problem(HttpStatus.UPGRADE_REQUIRED, "upgrade to a WebSocket")
-                    .with(HttpHeaders.UPGRADE, "websocket")
-                    .with(HttpHeaders.CONNECTION, "Upgrade"); // RFC 9110 asks for it beside Upgrade
+            response.setHeader(HttpHeaders.UPGRADE, "websocket");
+            response.setHeader(HttpHeaders.CONNECTION, "Upgrade"); // RFC 9110 asks for it beside Upgrade
+            throw Problems.of(HttpStatus.UPGRADE_REQUIRED, "upgrade to a WebSocket");
         }
         var endpoint = new ServerEndpointRegistration("/ws", new Socket(this, stats)) {
             @Override

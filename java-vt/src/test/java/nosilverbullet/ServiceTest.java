@@ -154,10 +154,6 @@ class ServiceTest {
                 assertFalse(said.contains("secret") || said.contains("\n"), said);
             }
         }
-        var environment = environment(Map.of("VIRTUAL_THREADS", "x"));
-        var said = assertThrows(Settings.Wrong.class, () -> Settings.from(environment))
-                .getMessage();
-        assertEquals("VIRTUAL_THREADS=\"x\" is not true or false", said);
     }
 
     @Test
@@ -202,12 +198,6 @@ class ServiceTest {
     @Test
     void answersWhatItsLibrariesWouldRefuse() throws Exception {
         try (var service = start(Map.of())) {
-            var preflight = request(service, "/hello") // C21
-                    .method("OPTIONS", BodyPublishers.noBody())
-                    .header("Origin", "http://elsewhere")
-                    .header("Access-Control-Request-Method", "GET");
-            assertEquals(
-                    405, CLIENT.send(preflight.build(), BodyHandlers.ofString()).statusCode());
             var json = "{\"name\":\"x\",\"y\":" + "1".repeat(60_000) + "}"; // C23
             var post = request(service, "/books")
                     .header("Content-Type", "application/json")
@@ -226,7 +216,7 @@ class ServiceTest {
         });
         upstream.start();
         var url = "http://127.0.0.1:" + upstream.getAddress().getPort();
-        try (var service = start(Map.of("UPSTREAM_URL", url, "UPSTREAM_CLIENT", client))) {
+        try (var service = start(Map.of("UPSTREAM_URL", url, "upstream.client", client))) {
             var answer = get(service, "/fanout?calls=20&ms=1&mode=concurrent");
             assertEquals("{\"calls\":20,\"mode\":\"concurrent\",\"completed\":20}", answer.body());
             upstream.stop(0);
@@ -240,7 +230,7 @@ class ServiceTest {
 
     @Test
     void theBooksInH2AreThoseOfTheCommonDatabase() {
-        var books = H2.books(Settings.from(environment(Map.of("DB_POOL_SIZE", "2"))));
+        var books = H2.books(2);
         var last = books.sql("SELECT name FROM books WHERE id = 10000").query(String.class);
         assertEquals("Book 10000", last.single());
         var key = new GeneratedKeyHolder();
@@ -304,6 +294,8 @@ class ServiceTest {
             environment.put("PORT", "" + socket.getLocalPort());
         }
         environment.put("DB_POOL_SIZE", "3");
+        List.of("VIRTUAL_THREADS", "upstream.client").forEach(System::clearProperty); // of the start before
+        own.forEach(System::setProperty); // what is no setting of the contract is a property of Spring's
         return Main.start(Settings.from(environment));
     }
 

@@ -1,7 +1,6 @@
 package nosilverbullet;
 
-import com.sun.jna.Library;
-import com.sun.jna.Native;
+import com.sun.jna.NativeLibrary;
 import jakarta.servlet.http.HttpServletRequest;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -12,18 +11,15 @@ import org.springframework.util.Assert;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.RestController;
 
-/** C16, C17: waiting where a virtual thread may be unable to leave its carrier, and how often the JDK says that one was. */
+/** C16, C17: waiting where a virtual thread may keep its carrier, and how often the JDK says that one did. */
 @RestController
 class Pinning {
     record Waited(int waitedMs, String how) {}
 
     record Pinnings(long pinningsTotal) {}
 
-    /** By JNA: the JDK's own way to call C is final from 22 on, and these classes run on 21 too. */
-    private interface Libc extends Library {
-        Libc C = Native.load(Libc.class);
-
-        int usleep(int microseconds);
+    static {
+        System.setProperty("jna.tmpdir", System.getProperty("java.io.tmpdir")); // JNA's own choice is the user's home
     }
 
     /** Begins with the first question, so that nothing else that is measured pays for it. */
@@ -57,7 +53,10 @@ class Pinning {
                     lock.unlock();
                 }
             }
-            default -> Assert.state(Libc.C.usleep(ms * 1000) == 0, "usleep was interrupted");
+            default -> { // by JNA: the JDK's own way to call C is final from 22 on, and these classes run on 21 too
+                var usleep = NativeLibrary.getProcess().getFunction("usleep");
+                Assert.state(usleep.invokeInt(new Object[] {ms * 1000}) == 0, "usleep was interrupted");
+            }
         }
         return new Waited(ms, how);
     }

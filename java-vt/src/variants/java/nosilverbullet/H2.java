@@ -2,19 +2,30 @@ package nosilverbullet;
 
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
+import org.springframework.beans.factory.config.BeanPostProcessor;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.stereotype.Component;
 
 /** The books in a database within the process, as article E has them. Maven's profile h2 makes a jar that has it. */
-final class H2 {
-    static final String BESIDE = ", H2 for books";
-
-    private H2() {}
+@Component
+@ConditionalOnProperty(name = "db.client", havingValue = "h2")
+class H2 implements BeanPostProcessor {
+    @Override
+    public Object postProcessAfterInitialization(Object bean, String name) {
+        return bean instanceof Database database
+                ? new Database(
+                        database.pool(),
+                        database.client(),
+                        books(database.pool().getMaximumPoolSize()))
+                : bean;
+    }
 
     /** With the rows that the common database has. */
-    static JdbcClient books(Settings settings) {
+    static JdbcClient books(int connections) {
         var config = new HikariConfig();
         config.setJdbcUrl("jdbc:h2:mem:nsb;DB_CLOSE_DELAY=-1");
-        config.setMaximumPoolSize(settings.poolSize());
+        config.setMaximumPoolSize(connections);
         config.setMaxLifetime(0);
         config.setKeepaliveTime(0);
         var client = JdbcClient.create(new HikariDataSource(config));
