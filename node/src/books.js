@@ -3,7 +3,6 @@ import createError from 'http-errors';
 import { bookId, bookName } from './parameters.js';
 import { leaving } from './waiting.js';
 
-/** C9 */
 export async function getBook(req, res) {
   const id = bookId(req.params.id);
   const { database } = req.app.locals;
@@ -12,11 +11,9 @@ export async function getBook(req, res) {
   res.json({ id: row.id, name: row.name });
 }
 
-/** C10 */
 export async function newBook(req, res) {
   const { signal } = leaving(res);
   const name = await bookName(req, res);
-  const { database } = req.app.locals;
-  const { insertId: id } = await database.query('INSERT INTO books (name) VALUES (?)', [name], signal);
+  const { insertId: id } = await req.app.locals.database.query('INSERT INTO books (name) VALUES (?)', [name], signal);
   res.status(201).set('Location', `/books/${id}`).json({ id, name });
 }

@@ -8,7 +8,6 @@ export function createThreads() {
   return new Piscina({ filename: new URL('blocking.js', import.meta.url).href, minThreads: 0, idleTimeout: Infinity });
 }
 
-/** C12 */
 export function compute(req, res) {
   const rounds = wholeNumber(req.query, 'rounds', 1, 10_000_000);
   let x = 2463534242 | 0;
@@ -20,7 +19,6 @@ export function compute(req, res) {
   res.json({ rounds, result: x >>> 0 });
 }
 
-/** C13 */
 export async function block(req, res) {
   const { query } = req;
   const ms = wholeNumber(query, 'ms', 0, 1000);

@@ -3,9 +3,6 @@ import { setTimeout as delay } from 'node:timers/promises';
 import createError from 'http-errors';
 import mysql from 'mysql2';
 
-const OPENING_PAUSE_MS = 1_000;
-// Said by a server that goes away while it still speaks: ER_SERVER_SHUTDOWN, ER_CONNECTION_KILLED (MariaDB).
-const GOING_AWAY = new Set([1053, 1927]);
 const databaseAway = () => createError(503, 'the database did not answer'); // C38
 
 export class Database {
@@ -36,7 +33,7 @@ export class Database {
     for (;;) {
       const borrowed = await Promise.allSettled(Array.from({ length: this.#size }, borrow));
       if (borrowed.every(({ status }) => status === 'fulfilled')) return;
-      await delay(OPENING_PAUSE_MS);
+      await delay(1_000);
     }
   }
 
@@ -72,7 +69,7 @@ export class Database {
           this.inUse -= 1;
           connection.release();
           if (!failure) resolve(result);
-          else reject(failure.fatal || GOING_AWAY.has(failure.errno) ? databaseAway() : failure);
+          else reject(failure.fatal ? databaseAway() : failure);
         });
       });
     });

@@ -16,7 +16,6 @@ export function createUpstream({ upstreamUrl, upstreamTimeoutMs }) {
   });
 }
 
-/** C11 */
 export async function fanout(req, res) {
   const { query } = req;
   const calls = wholeNumber(query, 'calls', 1, 1000);

@@ -9,14 +9,14 @@ import { createApp } from './routes.js';
 import { KEEP_ALIVE_MS, SettingsError, readSettings } from './settings.js';
 import { Stats } from './stats.js';
 import { Streams, wantsSocket } from './streaming.js';
+import { tune } from './tuned.js';
 import { WRONG_SETTING, runPrimary, runWorker } from './workers.js';
 
 const STOP_LIMIT_MS = 8_000; // C41
-const CLOSE_LIMIT_MS = 500; // mysql2 never calls back where a connection is still being opened
 
 /** What one event loop serves, from its start to the first signal. */
 function createService(settings) {
-  const { host, port, backlog, dbPoolSize, workers } = settings;
+  const { host, port, dbPoolSize, workers } = settings;
   const index = (cluster.worker?.id ?? 1) - 1; // no worker is ever replaced
   const database = new Database(settings, Math.ceil((dbPoolSize - index) / workers)); // C60: the remainder to the first
   const stats = new Stats(database);
@@ -28,6 +28,7 @@ function createService(settings) {
     app(req, res);
   };
   const server = createServer({
+    ...(settings.tuned && tune(app)),
     keepAliveTimeout: KEEP_ALIVE_MS, // C62
     keepAliveTimeoutBuffer: 0, // Node adds a second of its own: 75 s are 75 s
     headersTimeout: 10_000, // C27; counts on a new connection too
@@ -44,7 +45,7 @@ function createService(settings) {
     process.exit(WRONG_SETTING);
   });
   server.once('close', async () => {
-    await Promise.race([database.close(), delay(CLOSE_LIMIT_MS)]);
+    await Promise.race([database.close(), delay(500)]); // mysql2 never calls back while it opens a connection
     process.exit(0);
   });
 
@@ -57,7 +58,7 @@ function createService(settings) {
   };
   process.on('SIGTERM', stop).on('SIGINT', stop);
 
-  const start = () => server.listen({ host, port, backlog }, () => database.open());
+  const start = () => server.listen({ host, port, backlog: 65_535 }, () => database.open());
   return { start, stats };
 }
 

@@ -3,7 +3,6 @@ import createError from 'http-errors';
 import getRawBody from 'raw-body';
 
 const MAX_BODY_BYTES = 65_536;
-const MAX_NAME = 255; // code points
 const WHOLE_NUMBER = /^(0|[1-9][0-9]*)$/;
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
@@ -36,8 +35,8 @@ export async function bookName(req, res) {
   const mediaType = (req.headers['content-type'] ?? '').split(';', 1)[0].trim().toLowerCase();
   if (mediaType !== 'application/json') throw createError(415, 'the body must be application/json');
   const name = parseJson(await readBody(req, res))?.name;
-  const length = typeof name === 'string' ? [...name].length : 0;
-  if (length < 1 || length > MAX_NAME) throw createError(422, `name must be a string of 1 to ${MAX_NAME} characters`);
+  const length = typeof name === 'string' ? [...name].length : 0; // in code points
+  if (length < 1 || length > 255) throw createError(422, 'name must be a string of 1 to 255 characters');
   return name;
 }
 

@@ -1,5 +1,4 @@
 // C50: settings from the environment alone, read once into one frozen value.
-import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { inBounds } from './parameters.js';
 
@@ -20,7 +19,7 @@ export function readSettings(env) {
     upstreamUrl: upstreamUrl(env.UPSTREAM_URL || 'http://127.0.0.1:9000'),
     upstreamTimeoutMs: wholeNumber(env, 'UPSTREAM_TIMEOUT_MS', 70_000, 1, 3_600_000),
     workers,
-    backlog: Math.min(4096, Number(readFileSync('/proc/sys/net/core/somaxconn', 'utf8'))), // C62
+    tuned: env.TUNED === 'true', // node-tuned
   });
 }
 

@@ -3,8 +3,6 @@ import createError from 'http-errors';
 import { WebSocketServer } from 'ws';
 import { wholeNumber } from './parameters.js';
 
-const GOING_AWAY = 1001;
-
 /** The streams that are open in this worker. */
 export class Streams {
   responses = new Set();
@@ -22,7 +20,7 @@ export class Streams {
 
   end() {
     for (const res of this.responses) res.end();
-    for (const socket of this.#sockets.clients) socket.close(GOING_AWAY);
+    for (const socket of this.#sockets.clients) socket.close(1001);
   }
 }
 
@@ -31,7 +29,6 @@ export function wantsSocket({ method, url, headers }) {
   return method === 'GET' && /^\/ws(\?|$)/.test(url) && headers.upgrade.toLowerCase() === 'websocket';
 }
 
-/** C14 */
 export function events(req, res) {
   const intervalMs = wholeNumber(req.query, 'interval_ms', 10, 60_000);
   res.writeHead(200, { 'Content-Type': 'text/event-stream', 'Cache-Control': 'no-store' });

@@ -13,19 +13,16 @@ export function leaving(res) {
   return controller;
 }
 
-/** C5 */
 export function hello(req, res) {
   res.type('text/plain').send('hello');
 }
 
-/** C6 */
 export async function sleep(req, res) {
   const ms = milliseconds(req);
   await delay(ms, undefined, leaving(res));
   res.json({ slept_ms: ms });
 }
 
-/** C7 */
 export async function sleepQuery(req, res) {
   const ms = milliseconds(req);
   const { signal } = leaving(res);
@@ -36,7 +33,6 @@ export async function sleepQuery(req, res) {
   res.json({ slept_ms: ms, now: now.includes('.') ? now : `${now}.000000` });
 }
 
-/** C8 */
 export async function slowQuery(req, res) {
   const ms = milliseconds(req);
   await req.app.locals.database.query('SELECT SLEEP(?)', [ms / 1000], leaving(res).signal);

@@ -4,7 +4,6 @@ import cluster from 'node:cluster';
 import { EventEmitter, on, once } from 'node:events';
 
 export const WRONG_SETTING = 2; // C42: the exit code
-const STATS_LIMIT_MS = 1_000;
 
 /** Ends when its last worker has ended; where it dies, node:cluster ends its workers. */
 export async function runPrimary(count, stopLimitMs) {
@@ -45,7 +44,7 @@ export function runWorker({ start, stats }, count) {
   });
   stats.all = async () => {
     const question = ++questions;
-    const told = on(answers, question, { signal: AbortSignal.timeout(STATS_LIMIT_MS) });
+    const told = on(answers, question, { signal: AbortSignal.timeout(1_000) });
     process.send({ type: 'ask', question });
     const all = [];
     for await (const [counters] of told) if (all.push(counters) === count) break;
