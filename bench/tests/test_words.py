@@ -221,12 +221,14 @@ def test_tables_and_code_are_no_prose() -> None:
 def test_a_generated_page_is_wrapped_and_says_the_same() -> None:
     long = " ".join(f"word{n}" for n in range(60))
     items = f"- item\n  {long}\n1. {long}\n2. short\n"
-    page = f"# title\n\n{items}\n<sub>{long}</sub>  \n<sub>short</sub>  \n| {long} |\n{'x ' * 60}`{'y ' * 20}`\n"
+    block = f"```sh\n{long}\n```"
+    page = f"# title\n\n{items}\n<sub>{long}</sub>  \n<sub>short</sub>  \n| {long} |\n{'x ' * 60}`{'y ' * 20}`\n{block}\n{long}\n"
     found = wrapped(page)
     assert found.split() == page.split()
     assert long_lines(found) == []
     assert f"`{'y ' * 20}`" in found.splitlines()
     assert f"| {long} |" in found.splitlines()
+    assert block in found  # it is copied into a terminal
     assert sum(line.endswith("  ") for line in found.splitlines()) == 2  # the line breaks are where they were: at the ends of paragraphs
     assert "<sub>short</sub>  \n" in found
     assert all(line.startswith("  word") for line in found.split("- item\n")[1].split("\n1. ")[0].splitlines())

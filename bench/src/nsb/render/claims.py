@@ -304,7 +304,10 @@ def summary_across(found: Sequence[Across], language: Language, above: str = "")
     def beneath(each: Across) -> list[str]:
         lines = [mixed(each.claim, language), linked(each.folder)]
         lines += [text("claim.twice", language, what=linked(each.twice_folder))] if again(each.claim) and each.twice_folder else []
-        lines += [f"{verdict(claim, language)}: {linked(folder)}" for folder, claim in each.against]
+        against: dict[str, list[str]] = {}
+        for folder, claim in each.against:
+            against.setdefault(verdict(claim, language), []).append(linked(folder))
+        lines += [f"{said}: {', '.join(runs)}" for said, runs in against.items()]
         lines += [
             text("claim.part_elsewhere", language, n=part, verdict=text(f"verdict.{word}", language), run=linked(folder))
             for part, folder, word in each.parts

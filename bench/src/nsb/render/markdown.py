@@ -217,8 +217,12 @@ def _machines(
 
 
 def wrapped(page: str) -> str:
-    """A page whose paragraphs and list items are lines of at most `COLUMNS`; tables, which have a line for each row, stay as they are."""
-    return "\n".join(part for line in page.split("\n") for part in _wrapped(line))
+    """A page whose paragraphs and list items are lines of at most `COLUMNS`. Rows of tables and blocks of code stay as they are."""
+    lines, fenced = list[str](), False
+    for line in page.split("\n"):
+        fenced ^= line.startswith("```")
+        lines += [line] if fenced else _wrapped(line)
+    return "\n".join(lines)
 
 
 def _wrapped(line: str) -> list[str]:
