@@ -264,7 +264,7 @@ def test_the_page_says_where_the_verdicts_are_that_its_run_was_not_asked_for(lan
         reason = "no_scenario" if verdict == "NOT_MEASURED" else None
         other = judgement.model_copy(update={"claims": [asked.model_copy(update={"conclusion": verdict, "reason": reason})]})
         page = pages.page(language, claims.articles["X"], found, RUN, other, ["X"])
-        assert ("README" in page) == (verdict == "NOT_MEASURED")
+        assert ("docs/verdicts" in page) == (verdict == "NOT_MEASURED")
 
 
 @pytest.mark.parametrize("language", ["en", "ko"])

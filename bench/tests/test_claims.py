@@ -706,7 +706,7 @@ def test_a_number_that_the_articles_own_figures_contradict_does_not_come_out_aga
     alone = numbered(200, 1.5, GIVEN, over=[205], under=[100]).number  # nothing of ours is held against it
     assert alone is not None
     assert (alone.came, alone.value) == ("COMPUTED", None)
-    assert verdicts.came(alone, "en") == "its arithmetic is right; nothing of ours is held against it"
+    assert verdicts.came(alone, "en") == "its arithmetic is right; no figure of ours is compared with it"
 
 
 def test_the_interval_of_a_number_is_the_one_that_decides() -> None:

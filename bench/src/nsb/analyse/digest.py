@@ -379,12 +379,12 @@ def _facts(row: str, of: Iterable[Place], run: Mapping[str, Any]) -> dict[str, i
 
 
 def surprises(claims: Sequence[JudgedClaim]) -> list[JudgedClaim]:
-    """Claims of articles that were measured and decided, first those whose conclusion or number is contradicted, of them those first whose
-    figures lie furthest from the claimed ones; one of each article."""
+    """Claims of articles that were measured and whose conclusion or number is contradicted, first those whose figures lie furthest from the
+    claimed ones; one of each article."""
     told: dict[str, JudgedClaim] = {}
-    for claim in sorted(claims, key=lambda claim: (contradicted(claim), distance(claim)), reverse=True):
+    for claim in sorted(filter(contradicted, claims), key=distance, reverse=True):
         measured = claim.conclusion != "NOT_MEASURED" or (claim.number is not None and claim.number.rounds > 0)
-        if not claim.saying and measured and (contradicted(claim) or claim.conclusion == "SUPPORTED") and distance(claim) > 0:
+        if not claim.saying and measured and distance(claim) > 0:
             told.setdefault(claim.article, claim)
     return list(told.values())[:MOST_SURPRISES]
 

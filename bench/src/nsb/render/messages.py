@@ -41,7 +41,7 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "verdict.UNDECIDED": ("undecided", "판정 보류"),
     "verdict.NOT_MEASURED": ("not measured", "측정하지 않음"),
     "verdict.TAUTOLOGY": ("tautology", "동어 반복"),
-    "verdict.SUPPORTED_IN_PART": ("supported, as far as it can be measured", "잴 수 있는 데까지는 사실로 확인"),
+    "verdict.SUPPORTED_IN_PART": ("supported, as far as it can be measured", "측정 가능한 범위에서 사실로 확인"),
     "verdict_means.SUPPORTED": (
         "The interval lies wholly on the claimed side, and the twin of this run shows no difference of its own.",
         "신뢰 구간 전체가 주장을 만족하는 범위에 있고, 이 측정의 쌍둥이(같은 프로그램을 두 번 띄운 것) 사이에는 차이가 없습니다.",
@@ -64,7 +64,7 @@ MESSAGES: dict[str, tuple[str, str]] = {
     ),
     "number.AGAIN": ("reproduced", "재현됨"),
     "number.AGAIN_BY_LAW": ("reproduced, as arithmetic says", "재현됨(계산으로 나오는 값)"),
-    "number.COMPUTED": ("its arithmetic is right; nothing of ours is held against it", "계산이 맞음(측정과는 비교하지 않음)"),
+    "number.COMPUTED": ("its arithmetic is right; no figure of ours is compared with it", "계산이 맞음(측정과는 비교하지 않음)"),
     "number.NOT_AGAIN": ("not reproduced", "재현되지 않음"),
     "number.UNDECIDED": ("undecided", "판정 보류"),
     "number.NOT_MEASURED": ("not measured", "측정하지 않음"),
@@ -421,7 +421,7 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "claim.mixed": ("of its {n} parts: {told}", "세부 항목 {n}개: {told}"),
     "claim.parts_with": ("{n} {verdict}", "{verdict} {n}"),
     "claim.part_elsewhere": ("part {n} alone, {verdict}: {run}", "{n}번째 항목만, {verdict}: {run}"),
-    "claim.instead": ("What the data show instead", "측정으로 드러난 다른 원인"),
+    "claim.instead": ("What the data show instead", "측정으로 드러난 것"),
     "claim.also": ("Related questions", "함께 본 질문"),
     "claim.parts": ("What was compared", "비교한 것"),
     "claim.rows": ("The figures that were used", "쓰인 값"),
@@ -449,7 +449,7 @@ MESSAGES: dict[str, tuple[str, str]] = {
     ),
     "result.of_them": (" ({told})", "({told})"),
     "result.by_law": ("{n} by arithmetic", "계산으로 나오는 것 {n}"),
-    "result.in_part": ("{n} as far as it can be measured", "잴 수 있는 데까지만 {n}"),
+    "result.in_part": ("{n} as far as it can be measured", "측정 가능한 범위만 {n}"),
     "result.other_machines": (
         "Verdicts from runs on another processor, {machine}: {names}.",
         "다른 프로세서({machine})에서 한 측정: {names}.",
@@ -979,9 +979,9 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "size.examples": ("Examples", "예시"),
     "size.example.crud": ("CRUD API", "CRUD API"),
     "size.example.gateway": ("API gateway", "API 게이트웨이"),
-    "size.example.chat": ("chat, 50,000 connections", "채팅(연결 50,000개)"),
-    "size.example.reports": ("reports that compute", "계산이 많은 리포트"),
-    "size.example.legacy": ("blocking library", "블로킹 라이브러리"),
+    "size.example.chat": ("Chat, 50,000 connections", "채팅(연결 50,000개)"),
+    "size.example.reports": ("Reports that compute", "계산이 많은 리포트"),
+    "size.example.legacy": ("Blocking library", "블로킹 라이브러리"),
     "size.field.rate": ("Requests per second", "초당 요청 수"),
     "size.field.wait": ("Waits for", "대기 시간"),
     "size.field.queries": ("Queries", "조회 쿼리 수"),
@@ -1009,7 +1009,7 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "size.full": ("{station} {rate}/s", "{station} {rate}/s"),
     "size.not_measured": ("not measured", "측정하지 않음"),
     "size.lack.loop": (
-        "each blocking call keeps the other requests of its event loop waiting; {needs} loops are needed, {has} follow from its cores",
+        "each blocking call keeps the other requests of its event loop waiting; {needs} loops are needed, its cores give {has}",
         "블로킹 호출 하나가 같은 이벤트 루프의 다른 요청을 모두 기다리게 합니다. "
         "이벤트 루프가 {needs}개 필요한데 코어 수로는 {has}개입니다",
     ),
@@ -1086,7 +1086,7 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "guide.title": ("Which one for my workload?", "내 서비스에는 무엇을 쓸까"),
     "guide.head": (
         "Written by `./justw report RUN --readme` from the newest standard run; memory is from the runs that are named. "
-        "Brackets are 95 % intervals. *Near*: at most {near} times the least, with the whole interval.",
+        "Brackets are 95 % intervals. *Near*: the whole interval is at most {near} times the least.",
         "`./justw report RUN --readme`가 최신 standard 측정으로 만든 문서이며, 메모리는 이름을 적은 측정의 값입니다. "
         "괄호 안은 95% 신뢰 구간입니다. *비슷함*: 신뢰 구간 전체가 가장 적은 값의 {near}배 이내.",
     ),
@@ -1104,15 +1104,13 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "guide.alike": ("No difference: {range}.", "차이 없음: {range}."),
     "guide.memory": ("KiB: {names}.", "KiB: {names}."),
     "guide.outside": (
-        "What no measurement tells: what your team knows, whom you can hire, the libraries that you need, how easily a fault is found. "
-        "A factor of two in CPU is often cheaper than a second language.",
-        "측정으로 알 수 없는 것: 팀이 아는 언어, 채용, 필요한 라이브러리, 장애 원인을 찾기 쉬운 정도. "
-        "CPU 비용 두 배가 언어를 하나 더 쓰는 것보다 싼 경우가 많습니다.",
+        "What no measurement tells: what your team knows, whom you can hire, the libraries that you need, how easily a fault is found.",
+        "측정으로 알 수 없는 것: 팀이 아는 언어, 채용, 필요한 라이브러리, 장애 원인을 찾기 쉬운 정도.",
     ),
     "guide.examples": ("Five workloads", "다섯 가지 예"),
     "guide.examples_head": (
-        "Calculated by the [cost model](size.md). Prices are examples: 25 for a core and 3 for a GiB, each month. Below a table stands "
-        "what was measured of such requests or connections; the list at the end says how far off the model is.",
+        "Calculated by the [cost model](size.md). Prices are examples: 25 for a core and 3 for a GiB, each month. Below each table "
+        "is what was measured of such requests or connections. The list at the end says how far off the model is.",
         "[비용 모델](size.md)(영어)로 계산했습니다. 요금은 예시로, 한 달에 코어당 25, GiB당 3입니다. "
         "표 아래에는 같은 종류의 요청이나 연결을 측정한 결과가 있고, 모델의 오차는 맨 아래 목록에 있습니다.",
     ),
@@ -1129,7 +1127,7 @@ MESSAGES: dict[str, tuple[str, str]] = {
         "열린 연결 50,000개는 대부분 유휴 상태이고, 초당 메시지 200건을 INSERT합니다.",
     ),
     "guide.example.reports": (
-        "5 requests per second, each with five queries of 5 ms and as much computing as takes go 50 ms.",
+        "5 requests per second, each with five queries of 5 ms and a computation that takes 50 ms on go.",
         "초당 5건. 요청마다 5ms 쿼리 다섯 번과 go로 50ms 걸리는 계산을 합니다.",
     ),
     "guide.example.legacy": (
@@ -1176,19 +1174,19 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "digest.tied": (" (not distinguishable from it: {names})", "(구분되지 않음: {names})"),
     "digest.without": (" (without a figure: {names})", "(측정값 없음: {names})"),
     "digest.legend": (
-        "Large: how many times the best value of the row, the geometric mean of the rounds' ratios and not the ratio of the values. "
-        "Small: the value; ± is its 95 % interval, where that is wider than ±5 % (of latency ±1 ms).",
+        "Large: how many times the best value of the row (the geometric mean of the rounds' ratios, not the ratio of the two values). "
+        "Small: the value; ± is its 95 % interval, printed if wider than ±5 % (latency: ±1 ms).",
         "큰 글씨: 그 행에서 가장 좋은 값의 몇 배인지(라운드별 비율의 기하 평균). 작은 글씨: 측정값. "
         "±는 95% 신뢰 구간이며, ±5%(지연 시간은 ±1ms)보다 넓을 때만 적습니다.",
     ),
     "digest.legend.range": (
-        "± is the range of what was seen (the halves of one round, or the least and the greatest value) and no interval: {rows}.",
+        "± is not an interval but the range of the values (the halves of one round, or the least and the greatest): {rows}.",
         "±가 신뢰 구간이 아니라 관측값의 범위(한 라운드의 앞뒤 절반, 또는 최솟값과 최댓값)인 행: {rows}.",
     ),
-    "digest.legend.latency": ("Of latency, large is the difference.", "지연 시간의 큰 글씨는 차이입니다."),
+    "digest.legend.latency": ("In rows of latency, large is the difference to the best.", "지연 시간의 큰 글씨는 차이입니다."),
     "digest.legend.elsewhere": ("From another run, {run}: {rows}.", "{rows}: {run} 측정."),
     "digest.legend.better": (
-        "{best}: better than everybody else in the row. All other values that were compared were shown to be worse than the best.",
+        "{best}: better than all others in the row. All that were compared and have no mark are worse than the best.",
         "{best}: 그 행의 단독 1위. 비교한 나머지는 모두 1위보다 나쁨.",
     ),
     "digest.legend.tied": (
@@ -1203,7 +1201,7 @@ MESSAGES: dict[str, tuple[str, str]] = {
     ),
     "digest.legend.bound": ("≤, ≥: an upper, a lower bound; the value itself is not known.", "≤, ≥: 상한, 하한. 값 자체는 알 수 없습니다."),
     "digest.legend.uncompared": (
-        "Measured in fewer than five of the rounds, too few to call anybody better: {rows}.",
+        "Not compared, since they were measured in fewer than five rounds: {rows}.",
         "다섯 라운드 미만으로 측정해 우열을 판정하지 않은 행: {rows}.",
     ),
     "digest.legend.doubt": (
@@ -1233,11 +1231,11 @@ MESSAGES: dict[str, tuple[str, str]] = {
         "**Of {all} claims of {articles}** our runs support {supported} and refute {refuted}. "
         "The others are tautologies, undecided or not measured.",
         "**{articles}의 주장 {all}개** 가운데 {supported}개는 사실로 확인했고 {refuted}개는 사실과 다릅니다. "
-        "나머지는 동어 반복, 판정 보류, 미측정입니다.",
+        "나머지는 동어 반복이거나, 판정을 보류했거나, 측정하지 않았습니다.",
     ),
     "digest.means": (
-        "A number is *reproduced* if ours is within 10 % of it. The letter names the article.",
-        "*재현됨*: 글의 수치와 차이가 10% 이내. 번호의 알파벳은 글입니다.",
+        "A number is *reproduced* if ours is within 10 % of it. The letter is that of the article, named below all claims.",
+        "*재현됨*: 글의 수치와 차이가 10% 이내. 알파벳은 글(전체 주장 아래에 제목).",
     ),
     "digest.links": (
         "[All claims]({claims}) · [the whole table, with every doubt]({table}) · the page with charts: `./justw report {run}`",
@@ -1246,9 +1244,9 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "digest.claims": ("The claims that our figures contradict most", "측정 결과와 가장 크게 어긋난 주장"),
     "verdicts.title": ("All claims and their verdicts", "모든 주장과 판정"),
     "verdicts.head": (
-        "Written by `./justw report RUN --readme`. Below each conclusion is its run: the newest standard run where that decides the claim, "
-        "else the newest other run that does; below a number, if that is from another one, its own. Runs that decide otherwise, or were "
-        "undecided, are named there too. Where two runs decide differently, the claim is undecided until that is explained. "
+        "Written by `./justw report RUN --readme`. Below each conclusion is the run that decides it: the newest standard run if it can, "
+        "else the newest other run. A number from another run has that run below it. Runs that decide otherwise, or could not decide, are "
+        "named too. Where two runs decide differently, the claim is undecided until that is explained. "
         "[How claims are decided, and what was changed after data existed](claims.md).",
         "`./justw report RUN --readme`가 만든 문서입니다. 결론 아래에는 그 근거가 된 측정이 있습니다. 최신 standard 측정으로 결론이 나면 "
         "그것을, 아니면 결론이 나온 가장 최근의 다른 측정을 따릅니다. 글의 수치를 다른 측정에서 확인했으면 그 측정도 적습니다. "
