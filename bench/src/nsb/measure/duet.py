@@ -5,20 +5,19 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
 from typing import Literal
 
 from nsb.measure import generator, owners
+from nsb.measure.caused import Caused
 from nsb.measure.client import StatsReader
-from nsb.measure.database import Counters, Server
-from nsb.measure.effects import call_ms, reads_a_row, upstream_counts
+from nsb.measure.database import Server
 from nsb.measure.generator import Competitors, Open, Target, targets
 from nsb.measure.meter import sleep_until
 from nsb.measure.native import Stage
 from nsb.measure.process import ALL_CORES, Process, ProcessError, Program, cpu_s, machine_times, waited_s
 from nsb.measure.running import Running
-from nsb.records.duet import Driven, Duet, Hang, Midway, Part, Series, Speed
+from nsb.records.duet import Driven, Duet, Hang, Series, Speed
 from nsb.registry.shapes import CostRow, Mixture
 from nsb.registry.timing import Timing
 
@@ -89,18 +88,12 @@ class Ground:
 
 def _measure(ground: Ground, scenario: CostRow, timing: Timing, own: Running, partner: Running | None, rehearsal: bool) -> Duet:
     both = [own, *([partner] if partner is not None else [])]
-    database = ground.stage.database
-    rows = [row for row, _ in scenario.mixed]
-    writes, states, calls_ = any(row.writes for row in rows), any(row.statements for row in rows), any(row.upstream_calls for row in rows)
-    if writes:
-        database.reset_books()
     speeds = [ground.speed()]
     competitors = scenario.competitors + (0 if partner is not None else 1)  # one in the place of the partner
     computing = ground.competitors(competitors)
     singles = [_single(ground, scenario, each, computing) for each in both]
     before = [counted(each) for each in both]
-    asked = database.counters() if states else None
-    called, to_wait_ms = upstream_counts(ground.stage.upstream_url) if calls_ else (None, None)
+    caused = Caused(ground.stage, scenario)
     duration_s = timing.settle_s + timing.window_s + LATE_S + HANG_S + 2 * EVERY_S
     generators: list[Process] = []
     looks = [owners.Look(ground.stage, each) for each in both]
@@ -112,7 +105,7 @@ def _measure(ground: Ground, scenario: CostRow, timing: Timing, own: Running, pa
         sleep_until(opens_s - LOOK_S)
         for look in looks:
             look.snap()
-        midway = [_midway(ground, asked, called, writes)]
+        midway = [caused.midway()]
         late_s = time.time() - opens_s
         if late_s > LATE_S:
             raise ProcessError(f"looking at the sockets took {late_s:.1f} s too long: the generators would end before the window")
@@ -121,11 +114,11 @@ def _measure(ground: Ground, scenario: CostRow, timing: Timing, own: Running, pa
         first = _edge(ground, both, generators, computing)
         sleep_until(opens_s + timing.window_s)
         last = _edge(ground, both, generators, computing)
-        midway.append(_midway(ground, asked, called, writes))
+        midway.append(caused.midway())
         for look in looks:
             look.snap()
         memories = [each.process.gauge().footprint().pss_mib for each in both]  # while the connections are open
-        hung = _hang(ground.stage, scenario, both, generators, asked, called)
+        hung = _hang(ground.stage, scenario, both, generators, caused)
         for driving in generators:
             generator.stop(driving)
         loads = [generator.finish(driving, duration_s + generator.END_S) for driving in generators]
@@ -154,8 +147,7 @@ def _measure(ground: Ground, scenario: CostRow, timing: Timing, own: Running, pa
             both, loads, before, after, zip(first.waited, last.waited, strict=True), memories, singles, strict=True
         )
     ]
-    executed = database.counters() if asked is not None else None
-    calls, waited_ms = upstream_counts(ground.stage.upstream_url) if called is not None else (None, None)
+    effects = caused.whole()
     used = {role: round(last.cpu[role] - first.cpu[role], 6) for role in first.cpu}
     services = sum(_used(load.series, first.at_s, last.at_s) for load in loads)
     return Duet(
@@ -170,39 +162,12 @@ def _measure(ground: Ground, scenario: CostRow, timing: Timing, own: Running, pa
         steal_s=round(last.steal_s - first.steal_s, 6),
         service_cores=len(ground.stage.placement.service),
         cores=len(ALL_CORES),
-        statements=scenario.statements,
-        executed=None if asked is None or executed is None else executed.questions - asked.questions,
-        selects=None if asked is None or executed is None else executed.selects - asked.selects,
-        inserts=None if asked is None or executed is None else executed.inserts - asked.inserts,
-        keys_read=executed.keys_read - asked.keys_read
-        if asked is not None and executed is not None and any(map(reads_a_row, rows))
-        else None,
-        inserted=database.inserted() if writes else None,
-        called=None if called is None or calls is None else calls - called,
-        asked_ms=None if to_wait_ms is None or waited_ms is None else waited_ms - to_wait_ms,
-        calls=scenario.upstream_calls,
-        call_ms=call_ms(scenario),
-        hold_ms=min(row.hold_ms for row in rows),
-        parts=[part(row) for row in rows] if isinstance(scenario, Mixture) else [],
         rehearsal=rehearsal,
         speeds=[*speeds, ground.speed()],
         midway=[each for each in midway if each is not None],
         hung=hung,
-        rounds=scenario.compute_rounds,
         owned=[owned for owned in (look.owned() for look in looks) if owned is not None],
-    )
-
-
-def part(row: CostRow) -> Part:
-    """What each of its requests causes."""
-    return Part(
-        scenario=row.id,
-        statements=row.statements,
-        writes=row.writes,
-        reads_a_row=reads_a_row(row),
-        calls=row.upstream_calls,
-        call_ms=call_ms(row),
-        rounds=row.compute_rounds,
+        **effects,
     )
 
 
@@ -226,29 +191,7 @@ def _single(ground: Ground, scenario: CostRow, running: Running, computing: Comp
     return round(used_s / answers * 1e6, 3) if answers else None
 
 
-def _midway(ground: Ground, asked: Counters | None, called: int | None, writes: bool) -> Midway | None:
-    """What was done by now, of what was counted before the load; None where nothing was. Raises ProcessError and DatabaseError."""
-    if asked is None and called is None:
-        return None
-    from_s = time.time()
-    inserted = ground.stage.database.inserted() if writes else None
-    executed, calls = _executed(ground.stage, asked), _called(ground.stage, called)
-    return Midway(from_s=round(from_s, 6), until_s=round(time.time(), 6), executed=executed, inserted=inserted, called=calls)
-
-
-def _executed(stage: Stage, asked: Counters | None) -> int | None:
-    """Statements since these counters were read; None where nobody read them. Raises DatabaseError."""
-    return None if asked is None else stage.database.counters().questions - asked.questions
-
-
-def _called(stage: Stage, called: int | None) -> int | None:
-    """Calls since there were so many; None where nobody counted them. Raises ProcessError."""
-    return None if called is None else upstream_counts(stage.upstream_url)[0] - called
-
-
-def _hang(
-    stage: Stage, scenario: CostRow, both: Sequence[Running], generators: Sequence[Process], asked: Counters | None, called: int | None
-) -> Hang | None:
+def _hang(stage: Stage, scenario: CostRow, both: Sequence[Running], generators: Sequence[Process], caused: Caused) -> Hang | None:
     """Lets hang whom every request of a row needs, and tells when that was; generators read when that has settled.
 
     At its end the services stand still, while what they had sent is done and counted. Raises DatabaseError and ProcessError.
@@ -280,7 +223,7 @@ def _hang(
         time.sleep(STILL_S)
         until_s = time.time()
         whom.thaw()
-        sent = _settled(partial(_executed, stage, asked) if name == "database" else partial(_called, stage, called))
+        sent = _settled(caused.executed if name == "database" else caused.called)
     finally:
         whom.thaw()
         for each in both:

@@ -9,7 +9,8 @@ from collections.abc import Callable, Iterator, Mapping
 from urllib.parse import urlsplit
 
 from nsb.measure import generator, owners
-from nsb.measure.duet import LOOK_S, Ground, counted, part
+from nsb.measure.caused import part
+from nsb.measure.duet import LOOK_S, Ground, counted
 from nsb.measure.effects import upstream_counts
 from nsb.measure.generator import Open
 from nsb.measure.meter import Meter, sleep_until

@@ -9,7 +9,8 @@ import time
 from dataclasses import dataclass
 
 from nsb.measure import generator, owners
-from nsb.measure.duet import EVERY_S, LATE_S, LOOK_S, Ground, counted, part
+from nsb.measure.caused import part
+from nsb.measure.duet import EVERY_S, LATE_S, LOOK_S, Ground, counted
 from nsb.measure.effects import upstream_counts
 from nsb.measure.generator import Open, targets
 from nsb.measure.meter import Meter, sleep_until
