@@ -28,10 +28,12 @@ type Use struct {
 	Memory *Memory `json:"memory"`
 }
 
-// Memory of the same processes: proportional set size, so that pages which several of them share count once.
+// Memory of the same processes: proportional set size, so that pages which several of them share count once. And their threads.
 type Memory struct {
 	PSSMiB  float64 `json:"pss_mib"`
 	Threads int     `json:"threads"`
+	// WaitedS is how long these threads were ready to run and had no core (s), those that have ended left out; null where it is not told.
+	WaitedS *float64 `json:"waited_s"`
 }
 
 // ticksPerS is the unit of /proc/stat for programs on every architecture (USER_HZ).
@@ -183,6 +185,30 @@ func (r *reader) memory(processes []int) *Memory {
 		}
 		found.PSSMiB += float64(numberAfter(rollup, "\nPss:")) / 1024
 		found.Threads += numberAfter(status, "\nThreads:")
+	}
+	if found != nil {
+		found.WaitedS = r.waited(processes)
+	}
+	return found
+}
+
+// waited is null where the kernel does not tell it of any thread (schedstat, second field; ns).
+func (r *reader) waited(processes []int) *float64 {
+	var found *float64
+	for _, pid := range processes {
+		files, _ := filepath.Glob(filepath.Join(r.proc, strconv.Itoa(pid), "task", "*", "schedstat"))
+		for _, file := range files {
+			text, err := os.ReadFile(file)
+			fields := strings.Fields(string(text))
+			if err != nil || len(fields) < 2 {
+				continue // it has ended
+			}
+			if found == nil {
+				found = new(float64)
+			}
+			waited, _ := strconv.ParseFloat(fields[1], 64)
+			*found += waited / 1e9
+		}
 	}
 	return found
 }

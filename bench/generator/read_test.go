@@ -24,6 +24,9 @@ func TestReaderTellsWhatOtherProcessesUse(t *testing.T) {
 	if before.Memory == nil || before.Memory.PSSMiB <= 0 || before.Memory.Threads < 1 {
 		t.Errorf("memory is %+v", before.Memory)
 	}
+	if before.Memory.WaitedS == nil || *before.Memory.WaitedS < 0 {
+		t.Errorf("waiting is %v", before.Memory.WaitedS)
+	}
 	if after.Memory != nil {
 		t.Error("memory is told though nobody asked")
 	}
@@ -44,6 +47,25 @@ func TestWhatAnEndedProcessHasUsedStays(t *testing.T) {
 	all.used[own] = 1e6 // another process had its number before
 	if told := all.use(false).CPUS; told < 1e6+1.5 {
 		t.Errorf("%v s are told, 1000001.5 were used by processes that have ended", told)
+	}
+}
+
+func TestHowLongThreadsWaited(t *testing.T) {
+	all := reader{proc: t.TempDir()}
+	if told := all.waited([]int{7}); told != nil {
+		t.Errorf("%v s are told, and there is no thread", *told)
+	}
+	for thread, text := range map[string]string{"7": "5000000000 1500000000 9\n", "8": "1 500000000 2\n"} {
+		folder := filepath.Join(all.proc, "7", "task", thread)
+		if err := os.MkdirAll(folder, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(folder, "schedstat"), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if told := all.waited([]int{7, 9}); told == nil || *told != 2 {
+		t.Errorf("told %v, both threads waited for 2 s", told)
 	}
 }
 

@@ -3,31 +3,40 @@
 from __future__ import annotations
 
 import copy
+import itertools
 import json
 import sys
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 import yaml
 
+from nsb.analyse import duet
 from nsb.conform.at_a_distance import not_asked
 from nsb.conform.bed import LaunchFailed, Outcome
 from nsb.conform.suite import RULES, SEE_ABOVE
 from nsb.conform.suite import broken as broken_rules
 from nsb.errors import Refused
+from nsb.measure import cluster_cost
 from nsb.measure.cluster_load import Crowd
+from nsb.measure.cluster_stage import Placed
 from nsb.measure.kubectl import Kubectl
+from nsb.measure.observing import Unobserved
 from nsb.measure.pods import Pod
 from nsb.measure.process import ProcessError
 from nsb.measure.tools import Workshop
+from nsb.records.duet import Duet, Series
 from nsb.records.used import Untold, Uses
-from nsb.registry import cluster
+from nsb.registry import cluster, podstate
 from nsb.registry.cluster import Mark, Overlay, Unfit, Wanted
 from nsb.registry.load import Registry
 from nsb.registry.manifests import image
+from nsb.registry.shapes import CostRow
 from nsb.session.kubernetes import Kubernetes
 from nsb.verbs import clustering
 from nsb.verbs.planning import Asked
@@ -202,7 +211,7 @@ def test_everything_is_marked_and_owned(documents: Overlay) -> None:
         assert "namespace" not in each["metadata"]
     for each in made[2:4]:
         assert each["spec"]["template"]["metadata"]["labels"][cluster.RUN] == "nsb-1"
-    limit = cluster.limit_job(Mark("nsb-1"), "nsb-generator", "lab", 900)
+    limit = cluster.limit_job(Mark("nsb-1"), "lab", 900)
     assert (limit["metadata"]["name"], limit["spec"]["activeDeadlineSeconds"], limit["spec"]["ttlSecondsAfterFinished"]) == (
         "nsb-1",
         900,
@@ -274,7 +283,7 @@ def test_documents_come_one_by_one_or_as_a_list() -> None:
 def test_what_is_not_measured_is_said_of_each_shape(registry: Registry) -> None:
     go = registry.contenders["go"]
     whys = {scenario.shape: cluster.not_here(scenario, go) for scenario in registry.scenarios.values()}
-    assert {shape for shape, why in whys.items() if why is None} == {"rate", "users", "mix"}
+    assert {shape for shape, why in whys.items() if why is None} == {"rate", "users", "mix", "cost", "mixture"}
     assert all("--runner native" in why for why in whys.values() if why is not None)
 
 
@@ -305,29 +314,29 @@ def test_what_is_not_measured_is_said_of_each_shape(registry: Registry) -> None:
     ],
 )  # fmt: skip
 def test_how_a_pod_ended(seen: dict[str, Any] | None, code: int | None, words: str | None) -> None:
-    found = cluster.ended(seen, "x")
+    found = podstate.ended(seen, "x")
     assert (None if found is None else (found.code, found.why)) == (None if code is None else (code, words))
 
 
 def test_a_pod_that_waits_in_vain_is_told_why() -> None:
     waits = pod(phase="Pending", containerStatuses=state(waiting={"reason": "ErrImagePull", "message": "no such host"}))
-    assert cluster.in_vain(waits) == "its container cannot be started (ErrImagePull): no such host"
+    assert podstate.in_vain(waits) == "its container cannot be started (ErrImagePull): no such host"
     full = pod(phase="Pending", conditions=[{"type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": "0/1 nodes"}])
-    assert cluster.in_vain(full) == "no node takes it: 0/1 nodes"
-    assert cluster.in_vain(pod(phase="Pending", containerStatuses=state(waiting={"reason": "ContainerCreating"}))) is None
+    assert podstate.in_vain(full) == "no node takes it: 0/1 nodes"
+    assert podstate.in_vain(pod(phase="Pending", containerStatuses=state(waiting={"reason": "ContainerCreating"}))) is None
 
 
 def test_when_a_pod_was_ready() -> None:
     ready = [{"type": "Ready", "status": "True", "lastTransitionTime": "2026-11-25T21:00:07Z"}]
     seen = pod(phase="Running", conditions=ready, containerStatuses=state(running={"startedAt": "2026-11-25T21:00:04Z"}))
-    assert (cluster.is_ready(seen), cluster.is_running(seen), cluster.ready_s(seen)) == (True, True, 3.0)
+    assert (podstate.is_ready(seen), podstate.is_running(seen), podstate.ready_s(seen)) == (True, True, 3.0)
 
 
 # --- readers ---------------------------------------------------------------------------------------------------------
 
 
-def line(at_s: float, cpu_s: float, pss_mib: float | None = None) -> str:
-    memory = None if pss_mib is None else {"pss_mib": pss_mib, "threads": 9}
+def line(at_s: float, cpu_s: float, pss_mib: float | None = None, waited_s: float | None = None) -> str:
+    memory = None if pss_mib is None else {"pss_mib": pss_mib, "threads": 9, "waited_s": waited_s}
     return json.dumps({"at_s": at_s, "cpu_s": cpu_s, "busy_s": 2 * cpu_s, "steal_s": 0, "tcp": {"OutSegs": round(at_s)}, "memory": memory})
 
 
@@ -337,6 +346,20 @@ def test_counters_between_two_lines() -> None:
     assert (seen.cpu_s, seen.busy_s, seen.pss_mib, seen.threads, seen.tcp) == (2.5, 5.0, 50.0, 9, {"OutSegs": 11})
     assert told.peak_mib(11, 12) == 60.0
     assert (told.now.at_s, told.now.pss_mib) == (12, 60.0)
+
+
+def test_how_long_threads_waited_is_scaled_from_the_lines_that_tell_it() -> None:
+    lines = [line(at_s, at_s, 50.0 if at_s % 2 else None, waited_s=at_s / 2) for at_s in range(10, 20)]
+    told = Uses.of(lines)
+    assert told.waited_s(10, 18) == pytest.approx(4.0)
+    assert told.waited_s(11, 12) is None  # one line alone
+    assert Uses.of([line(at_s, at_s, 50.0) for at_s in range(10, 20)]).waited_s(10, 18) is None  # of a generator's image before this one
+
+
+def test_a_generators_readings_have_the_cpu_beside_them() -> None:
+    read = Series(at_s=[9.0, 10.5, 11.0, 11.75, 13.0], answers=[0, 1, 2, 3, 4], service_cpu_s=[0.0] * 5, generator_cpu_s=[0.0] * 5)
+    beside = Uses.of([line(10, 1.0), line(11, 1.5), line(12, 3.5), line(13.5, 4.0)]).beside(read)  # it paused
+    assert (beside.at_s, beside.answers, beside.service_cpu_s) == ([10.5, 11.0, 11.75], [1, 2, 3], [1.25, 1.5, 3.0])
 
 
 def test_a_reader_that_paused_tells_nothing_of_that_time() -> None:
@@ -467,6 +490,79 @@ def test_a_generator_that_is_killed_is_the_reason_of_its_cell(fake: Callable[...
     assert second is not None
     assert (second.code, second.why) == (-1, "the pod nsb-1-k6-2 was removed while it ran")
     assert crowd.nodes == ["lab", ""]
+
+
+# --- a cost cell -----------------------------------------------------------------------------------------------------
+
+RATE, USED = 20_000, 0.95
+"""Requests and CPU of the service, both per second."""
+
+
+@pytest.fixture
+def cost(
+    fake: Callable[..., None], documents: Overlay, registry: Registry, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Callable[..., Duet]:
+    """Measures a cost cell where the cluster tells what the fixture is given: how the generator ended, and for how long it drove."""
+
+    def measured(ended: dict[str, Any], drove_s: float, **wrong: str) -> Duet:
+        now = time.time()
+        read = [line(now - 3 + n / 10, USED * n / 10, 9.5 if n % 5 == 0 else None, waited_s=0.004 * n) for n in range(200)]
+        driven = [
+            {"at_s": now + n / 4, "answers": RATE * n // 4, "service_cpu_s": 0, "generator_cpu_s": 0.05 * n, "opened": 64}
+            | {"least_latency_s": 0.001, "answers_of": [RATE * n // 4]}
+            for n in range(round(4 * drove_s) + 1)
+        ]
+        driven.append({**driven[-1], "answers": driven[-1]["answers"] + 64, **wrong})  # in the time after the last reading
+        go = pod(phase="Running", containerStatuses=state(running={"startedAt": "2026-11-25T21:00:00Z"}))
+        drives = pod(phase="Succeeded", containerStatuses=state(terminated=ended))
+        drives["metadata"]["labels"][cluster.JOB] = "nsb-1-cost-1"
+        logs = {"reader": "\n".join(read), "generator": "\n".join(map(json.dumps, driven))}
+        fake(pods={"nsb-1-go-1": go, "nsb-1-cost-1-x": drives}, logs=logs)
+        document = {"kind": "Pod", "metadata": {"name": "nsb-1-go-1"}, "spec": {"containers": [{"name": "contender"}]}}
+        one = Pod(Kubectl(None, "nsb"), document, tmp_path / "go.log")
+        stage = SimpleNamespace(
+            kubectl=Kubectl(None, "nsb"), mark=MARK, overlay=documents, place=cluster.place([node()]), workers=1,
+            number=itertools.count(1).__next__, database=None, database_pod=one, upstream=one, upstream_url="",
+        )  # fmt: skip
+        counts = iter([7, 7 + driven[-1]["answers"]])
+        monkeypatch.setattr(cluster_cost, "counted", lambda _: next(counts))
+        monkeypatch.setattr(cluster_cost, "lost", lambda *_: None)
+        monkeypatch.setattr(cluster_cost, "WARM_S", 0.5)
+        row = next(each for each in registry.scenarios.values() if isinstance(each, CostRow) and not each.statements)
+        timing = row.timing(registry.tiers["smoke"]).model_copy(update={"settle_s": 0.1})
+        running = Placed(registry.contenders["go"], one, "http://127.0.0.1:1", inside_url="http://10.0.0.1:8080")
+        return cluster_cost.measure(stage, row, timing, running, seed=1, rehearsal=True)  # type: ignore[arg-type]
+
+    return measured
+
+
+def test_a_cost_cell_is_a_service_alone(cost: Callable[..., Duet]) -> None:
+    found = cost({"exitCode": 0}, 10.0)
+    figure = duet.figure(found)
+    assert figure is not None
+    assert (figure.partner, figure.own_us) == (None, pytest.approx(1e6 * USED / RATE, rel=0.01))
+    assert found.own.counted == found.own.answers == 10 * RATE + 64
+    assert found.own.pss_mib == 9.5
+    assert duet.demand(found.own, found) == pytest.approx(USED + 0.04, abs=0.01)
+    assert [check.sentence for check in duet.checks(found) if check.outcome != "ok" and check.id != "V7"] == []
+
+
+@pytest.mark.parametrize(
+    ("ended", "drove_s", "why"),
+    [
+        ({"exitCode": 2}, 10.0, "the generator ended with 2"),
+        ({"exitCode": 137, "reason": "OOMKilled"}, 10.0, r"the generator ended with 137 \(OOMKilled\)"),
+        ({"exitCode": 0}, 1.0, "the generator ended before the window closed"),
+    ],
+)
+def test_a_cost_cell_without_its_generator_has_a_reason(cost: Callable[..., Duet], ended: dict[str, Any], drove_s: float, why: str) -> None:
+    with pytest.raises(Unobserved, match=why):
+        cost(ended, drove_s)
+
+
+def test_a_wrong_answer_is_the_reason_of_its_cost_cell(cost: Callable[..., Duet]) -> None:
+    with pytest.raises(Unobserved, match="go did not answer as it must: asked 'x'"):
+        cost({"exitCode": 1}, 1.0, wrong="asked 'x'")
 
 
 # --- the contract and the plan ---------------------------------------------------------------------------------------

@@ -15,7 +15,7 @@ from nsb.analyse.cells import judged
 from nsb.analyse.quality import quality
 from nsb.analyse.stats import contrast
 from nsb.records.cells import Record
-from nsb.records.duet import Driven, Duet, Hang, Midway, Series, Speed
+from nsb.records.duet import Driven, Duet, Hang, Midway, Series, Speed, until_steady
 from nsb.records.judged import Cell
 from nsb.records.starts import Start
 from nsb.render import precision, words
@@ -235,6 +235,28 @@ def test_rounds_that_cost_no_more_than_a_single_one_are_doubted() -> None:
     assert doubts(32.0) == []
     (sentence,) = doubts(36.0)
     assert sentence.startswith("V6 slow used 4.0 µs more than for a single round, where its rounds take 10.0 µs in registers")
+
+
+def test_a_service_alone_that_is_not_full_is_told_who_held_it_back() -> None:
+    """On a cluster nobody shares its core."""
+    own = driven("lone", series(40.0, [1.0] * WINDOWS, share=0.5), waited_s=0.0)
+    seen = {"competitors": 0, "executed": None, "inserted": None, "called": None, "cpu_s": {"generator": 2.94, "database": 0.6}}
+    (doubt,) = judged(record(cell_of(40.0, None, own=own, **seen), "lone")).doubts
+    told = "on a full core a request may cost less; meanwhile the generator used 0.98 cores, the database used 0.20 cores"
+    assert doubt == f"V6 lone had work for 50% of the time: {told}"
+
+
+def test_without_a_witness_nobody_knows_whether_rounds_were_computed() -> None:
+    assert "V6 nobody read how fast" in judged(record(cell_of(40.0, 20.0, speeds=[], rounds=10_000))).doubts[0]
+    assert judged(record(cell_of(40.0, 20.0, speeds=[]))).doubts == []
+
+
+@pytest.mark.parametrize(
+    ("costs", "kept"), [([90, 60, 58, 40], [90, 60, 58]), ([50, 51, 40], [50, 51]), ([90, 60, 40], [90, 60, 40]), ([], []), ([7], [7])]
+)
+def test_the_seconds_that_warm_a_row_count_until_its_cost_falls_no_longer(costs: list[float], kept: list[float]) -> None:
+    assert until_steady(costs) == kept
+    assert duet.still_falling(until_steady(costs)) == (len(kept) > 2 and kept[-1] == 40)
 
 
 def test_a_service_that_still_gets_cheaper_is_doubted() -> None:

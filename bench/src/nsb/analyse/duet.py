@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 import statistics
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import pairwise
 
 from nsb.analyse import effects, owners
 from nsb.records.duet import FALLING, Driven, Duet, Hang, Series
@@ -43,12 +42,6 @@ MIXED_MARGIN = 0.2
 NOT_COMPUTED = "it did not compute them"
 
 
-def costs(series: Series) -> list[float]:
-    """CPU µs per request between each two readings; windows without an answer are left out."""
-    readings = list(zip(series.answers, series.service_cpu_s, strict=True))
-    return [(b[1] - a[1]) / (b[0] - a[0]) * 1e6 for a, b in pairwise(readings) if b[0] > a[0]]
-
-
 def whole_cost(series: Series) -> float | None:
     """CPU µs per request over all readings; None without an answer."""
     done = series.answers[-1] - series.answers[0] if series.answers else 0
@@ -74,7 +67,7 @@ def figure(duet: Duet) -> CostFigure | None:
     """What a cell alone says; None where too little was answered."""
     own = duet.own.series.between(duet.opens_s, duet.closes_s)
     partner = duet.partner.series.between(duet.opens_s, duet.closes_s) if duet.partner is not None else None
-    if min(len(costs(own)), len(costs(partner)) if partner is not None else LEAST_WINDOWS) < LEAST_WINDOWS:
+    if min(len(own.costs()), len(partner.costs()) if partner is not None else LEAST_WINDOWS) < LEAST_WINDOWS:
         return None
     error, halves_error = _errors(_logs(own, partner))
     return CostFigure(
@@ -85,7 +78,7 @@ def figure(duet: Duet) -> CostFigure | None:
         error=round(error, 5),
         halves=round(_halves(own, partner), 5),
         halves_error=round(halves_error, 5),
-        windows=len(costs(own)),
+        windows=len(own.costs()),
         speed=None if not duet.speeds else round(statistics.fmean(each.memory_steps_per_us for each in duet.speeds), 1),
     )
 
@@ -103,8 +96,8 @@ def registers_us(driven: Driven, duet: Duet) -> float:
 def _logs(own: Series, partner: Series | None) -> list[float]:
     """ln of ratio (or cost) of each window. One in which nothing was answered is left out here, and its CPU is in the sums."""
     if partner is None:
-        return [math.log(cost) for cost in costs(own)]
-    return [math.log(a / b) for a, b in zip(costs(own), costs(partner), strict=False)]
+        return [math.log(cost) for cost in own.costs()]
+    return [math.log(a / b) for a, b in zip(own.costs(), partner.costs(), strict=False)]
 
 
 def _errors(x: Sequence[float]) -> tuple[float, float]:
@@ -302,6 +295,8 @@ def _under_way(both: Sequence[Driven], duet: Duet, hung: Hang) -> Iterator[str]:
 
 def _computed(both: Sequence[Driven], duet: Duet) -> Check:
     """V6: nobody computes faster than registers do, not even on top of what the same request costs with a single round."""
+    if not duet.speeds and (duet.rounds or any(part.rounds for part in duet.parts)):
+        return _check("V6", ["nobody read how fast the core is, so whether the rounds were computed is not known"], bad=False)
     wrong, doubtful = [], []
     for each in both:
         least_us, cost_us = registers_us(each, duet), whole_cost(each.series.between(duet.opens_s, duet.closes_s))
@@ -341,6 +336,9 @@ def _full(both: Sequence[Driven], duet: Duet) -> Check:
         if share is not None and share < DEMAND
     ]
     unread = [f"how long {name} waited for its core cannot be read" for name, share in found.items() if share is None]
+    if slack and duet.partner is None and not duet.competitors:  # alone on its core: somebody else held it back
+        length_s = duet.closes_s - duet.opens_s
+        slack.append(f"meanwhile {', '.join(f'the {role} used {used / length_s:.2f} cores' for role, used in duet.cpu_s.items())}")
     shares = {"own_share": found[both[0].contender], "partner_share": found[both[-1].contender]}
     return _check("V6", [*slack, *unread], bad=False, **{name: None if v is None else round(v, 4) for name, v in shares.items()})
 

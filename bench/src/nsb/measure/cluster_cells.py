@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
-import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -12,9 +10,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from nsb.measure import effects, generator, k6, warming
+from nsb.measure import cluster_cost, effects, generator, k6, warming
 from nsb.measure.client import StatsReader
-from nsb.measure.cluster_load import K6, LIMIT_S, Crowd
+from nsb.measure.cluster_load import AROUND_S, K6, LONGEST_LEAD_S, Crowd, Readers, driving, readings
 from nsb.measure.cluster_stage import Cluster, Placed
 from nsb.measure.interrupt import stop_if_asked
 from nsb.measure.journal import Journal
@@ -24,22 +22,19 @@ from nsb.measure.pods import Pod
 from nsb.measure.process import ProcessError
 from nsb.measure.running import Died, drain, lost, wait_pool
 from nsb.records.cells import Observed, Record, Stations, Stats, Window
-from nsb.records.edge import Edge
+from nsb.records.duet import Duet
 from nsb.records.starts import Start, Visit, steady
-from nsb.records.used import Untold, Uses
-from nsb.registry import cluster
-from nsb.registry.cluster import Wanted
+from nsb.records.used import Untold
+from nsb.registry import cluster, podstate
 from nsb.registry.plan import Plan, Slot
+from nsb.registry.shapes import CostRow
 from nsb.registry.timing import Timing
 
 LEAD_S = 8.0
 """From the order to start k6 until its load begins (s): a pod has to be placed, made and booted. More after one that was late."""
-LONGEST_LEAD_S = 60.0
 LATE_MS = 50.0
 END_S = 30.0
 """How long a load's pods may take to end beyond its drain (s)."""
-AROUND_S = 5.0
-"""Of the readers' lines so much more is fetched than the window (s)."""
 
 
 class Cells:
@@ -122,18 +117,8 @@ class Cells:
         connections = sum(warming.CONNECTIONS if each.body else warming.WAITING_CONNECTIONS for each in asked)
         cap_s = self.plan.tier.warm_cap_s
         order = generator.order(asked, running.inside_url, [], self.plan.seed, connections, 0.25, cap_s, warming.PAUSE_MS)
-        name = f"warm-{self.on.number()}"
-        self.on.kubectl.make(cluster.config_map(self.on.mark, name, {"order.json": json.dumps(order)}))
-        wanted = Wanted(name, self.on.place.generator(0), self.on.place.whole, cell=name)
-        job = cluster.drive_job(self.on.mark, self.on.overlay, wanted, f"{self.on.mark.run}-{name}", round(cap_s) + LIMIT_S)
-        crowd = Crowd(self.on, name, [job])
-        try:
-            crowd.wait_until_running(LONGEST_LEAD_S)
+        with driving(self.on, "warm", order, cap_s) as crowd:
             return self._until_steady(running, crowd, connections, cap_s)
-        finally:
-            crowd.remove()
-            with contextlib.suppress(ProcessError):
-                self.on.kubectl.remove("configmap", f"{self.on.mark.run}-{name}")
 
     def _until_steady(self, running: Placed, crowd: Crowd, connections: int, cap_s: float) -> tuple[list[Visit], bool]:
         until = time.monotonic() + cap_s + warming.STEP_S
@@ -141,8 +126,8 @@ class Cells:
         while True:
             stop_if_asked()
             time.sleep(warming.STEP_S)
-            over = cluster.ended(crowd.look()[0], "of the generator")
-            lines = _readings(crowd.words(0))
+            over = podstate.ended(crowd.look()[0], "of the generator")
+            lines = readings(crowd.words(0))
             if over is not None and over.code != 0:
                 wrong = next((line["wrong"] for line in reversed(lines) if line.get("wrong")), over.why or "it does not say why")
                 raise Died(f"{running.contender.id} did not answer as it must while it was warmed", None, str(wrong))
@@ -197,10 +182,18 @@ class Cells:
                 return self._unmeasured(slot, attempt, "failed", str(error))
         began, started_at = time.monotonic(), now()
         try:
-            seen = self._observe(slot, running, attempt)
+            if isinstance(slot.scenario, CostRow):
+                return self._record(slot, attempt, started_at, began, duet=self._cost(slot, slot.scenario, running))
+            return self._record(slot, attempt, started_at, began, observed=self._observe(slot, running, attempt))
         except (Unobserved, Untold) as error:
             return self._unmeasured(slot, attempt, "failed", str(error))
-        return self._record(slot, attempt, started_at, began, observed=seen)
+
+    def _cost(self, slot: Slot, scenario: CostRow, running: Placed) -> Duet:
+        """Raises Unobserved, Untold and DatabaseError."""
+        try:
+            return cluster_cost.measure(self.on, scenario, self.plan.timing(scenario), running, self.plan.seed, self.plan.rounds < 2)
+        except ProcessError as error:  # whether what every cell needs has gone is asked about each cell that failed
+            raise Unobserved(str(error)) from None
 
     def _observe(self, slot: Slot, running: Placed, attempt: int) -> Observed:
         """Raises Unobserved, Untold, and ProcessError or DatabaseError where what every cell needs has gone."""
@@ -269,20 +262,14 @@ class Cells:
     def _window(self, running: Placed, load: K6, timing: Timing, opens_s: float, live: _Live) -> Window:
         """From what the readers told of the three moments. Raises Untold."""
         closes_s = opens_s + timing.window_s
-        since_s = time.time() - opens_s + AROUND_S
-        assert isinstance(running.process, Pod)
-        service = running.process.uses(since_s)
-        database, upstream = self.on.database_pod.uses(since_s), self.on.upstream.uses(since_s)
-        generators = [load.crowd.uses(number) for number in range(load.parts)]
-        by_node = {running.process.node: service, self.on.place.database: database}
-        by_node = {**dict(zip(load.crowd.nodes, generators, strict=True)), **by_node}
+        read = Readers.of(self.on, running, load.crowd, time.time() - opens_s + AROUND_S)
         times = opens_s, (opens_s + closes_s) / 2, closes_s
-        first, middle, last = (_edge(at_s, service, generators, database, upstream, by_node) for at_s in times)
-        seen = [service.at(at_s) for at_s in times]
+        first, middle, last = map(read.edge, times)
+        seen = [read.service.at(at_s) for at_s in times]
         footprints = tuple((round(each.pss_mib, 1), each.threads) for each in seen if each.pss_mib is not None)
         if len(footprints) < len(times):
             raise Untold("the reader beside the service may not read its memory")
-        peak_mib = service.peak_mib(opens_s, closes_s) or 0.0
+        peak_mib = read.service.peak_mib(opens_s, closes_s) or 0.0
         peak_mib = max(peak_mib, *(mib for mib, _ in footprints))
         return Window(first, middle, last, live.before, live.after, footprints, live.connections, live.executed, peak_mib)
 
@@ -303,31 +290,3 @@ class _Live:
     after: Stats | None
     connections: int
     executed: int | None
-
-
-def _edge(at_s: float, service: Uses, generators: Sequence[Uses], database: Uses, upstream: Uses, by_node: dict[str, Uses]) -> Edge:
-    """Raises Untold."""
-    own, machines = service.at(at_s), [each.at(at_s) for each in by_node.values()]
-    return Edge(
-        at_s,
-        {
-            "service": own.cpu_s,
-            "generator": math.fsum(each.at(at_s).cpu_s for each in generators),
-            "database": database.at(at_s).cpu_s,
-            "upstream": upstream.at(at_s).cpu_s,
-        },
-        math.fsum(each.busy_s for each in machines),
-        math.fsum(each.steal_s for each in machines),
-        None if own.tcp is None else dict(own.tcp),
-    )
-
-
-def _readings(words: str) -> list[dict[str, Any]]:
-    """The lines of a generator; one that is not whole yet is left out."""
-    found = []
-    for line in words.splitlines():
-        with contextlib.suppress(ValueError):
-            told = json.loads(line)
-            if isinstance(told, dict) and "answers" in told:
-                found.append(told)
-    return found

@@ -1,4 +1,4 @@
-"""Loads that come from a cluster's own pods: k6 in parts that begin at one moment, and the generator of a warm-up. Effects only."""
+"""Loads that come from a cluster's own pods: k6 in parts that begin at one moment, and the cheap generator. Effects only."""
 
 from __future__ import annotations
 
@@ -6,25 +6,33 @@ import contextlib
 import json
 import math
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from nsb.measure import effects, k6
-from nsb.measure.cluster_stage import Cluster
+from nsb.measure.cluster_stage import Cluster, Placed
 from nsb.measure.interrupt import stop_if_asked
+from nsb.measure.pods import Pod
 from nsb.measure.process import ProcessError
 from nsb.records.cells import Divided
+from nsb.records.edge import Edge
 from nsb.records.parts import TREND_STATS, merge
 from nsb.records.summary import Load, SummaryError, load_summary
 from nsb.records.used import Uses
-from nsb.registry import cluster
-from nsb.registry.cluster import CELL, JOB, READER, RUN, Ended, Wanted
+from nsb.registry import cluster, podstate
+from nsb.registry.cluster import CELL, JOB, READER, RUN, Wanted
+from nsb.registry.podstate import Ended
 
 LOOK_S = 0.7
 """Between two looks at Jobs whose load is over: each starts a program (s)."""
 LIMIT_S = 120
 """A Job of a load ends by itself so long after the load should have (s)."""
+LONGEST_LEAD_S = 60.0
+"""How long a pod may take until it runs (s)."""
+AROUND_S = 5.0
+"""Of the readers' lines so much more is fetched than is needed (s)."""
 K6_SPARE_MIB = 512
 """What k6 needs beyond its heap (MiB)."""
 
@@ -60,7 +68,7 @@ class Crowd:
         until = time.monotonic() + deadline_s
         while True:
             stop_if_asked()
-            found = [cluster.ended(pod, name) for pod, name in zip(self.look(), self._names, strict=True)]
+            found = [podstate.ended(pod, name) for pod, name in zip(self.look(), self._names, strict=True)]
             if None not in found or time.monotonic() > until:
                 return found
             time.sleep(LOOK_S)
@@ -71,9 +79,9 @@ class Crowd:
         while True:
             stop_if_asked()
             pods = self.look()
-            if all(pod is not None and (cluster.is_running(pod) or cluster.ended(pod, "") is not None) for pod in pods):
+            if all(pod is not None and (podstate.is_running(pod) or podstate.ended(pod, "") is not None) for pod in pods):
                 return
-            whys = [why for pod in pods if pod is not None and (why := cluster.in_vain(pod)) is not None]
+            whys = [why for pod in pods if pod is not None and (why := podstate.in_vain(pod)) is not None]
             if time.monotonic() > until or any(not why.startswith("no node") for why in whys):
                 raise ProcessError(f"{self._names[0]} does not start: {'; '.join(whys) or 'nobody says why'}")
             time.sleep(LOOK_S)
@@ -100,6 +108,69 @@ class Crowd:
         """Without a wait: their names are never used again."""
         with contextlib.suppress(ProcessError):
             self._on.kubectl.remove("jobs", "--selector", self._label)
+
+
+@contextlib.contextmanager
+def driving(on: Cluster, name: str, order: Mapping[str, object], longest_s: float) -> Iterator[Crowd]:
+    """The cheap generator at work in a pod, for the length of the block. Raises ProcessError."""
+    name = f"{name}-{on.number()}"
+    on.kubectl.make(cluster.config_map(on.mark, name, {"order.json": json.dumps(order)}))
+    try:
+        wanted = Wanted(name, on.place.generator(0), on.place.whole, cell=name)
+        job = cluster.drive_job(on.mark, on.overlay, wanted, f"{on.mark.run}-{name}", round(longest_s) + LIMIT_S)
+        crowd = Crowd(on, name, [job])
+        try:
+            crowd.wait_until_running(LONGEST_LEAD_S)
+            yield crowd
+        finally:
+            crowd.remove()
+    finally:
+        with contextlib.suppress(ProcessError):
+            on.kubectl.remove("configmap", f"{on.mark.run}-{name}")
+
+
+def readings(words: str) -> list[dict[str, Any]]:
+    """The lines of the cheap generator; one that is not whole yet is left out."""
+    found = []
+    for line in words.splitlines():
+        with contextlib.suppress(ValueError):
+            told = json.loads(line)
+            if isinstance(told, dict) and "answers" in told:
+                found.append(told)
+    return found
+
+
+@dataclass(frozen=True)
+class Readers:
+    """What the readers beside all containers of a load told."""
+
+    service: Uses
+    generators: Sequence[Uses]
+    database: Uses
+    upstream: Uses
+    nodes: Sequence[Uses]
+    """One of them for each node: each tells of all of its own."""
+
+    @classmethod
+    def of(cls, on: Cluster, running: Placed, crowd: Crowd, last_s: float) -> Readers:
+        """Of the last so many seconds. Raises Untold, and ProcessError where a log cannot be had."""
+        assert isinstance(running.process, Pod)
+        service, database, upstream = (pod.uses(last_s) for pod in (running.process, on.database_pod, on.upstream))
+        generators = [crowd.uses(number) for number in range(len(crowd.nodes))]
+        by_node = {**dict(zip(crowd.nodes, generators, strict=True)), running.process.node: service, on.place.database: database}
+        return cls(service, generators, database, upstream, list(by_node.values()))
+
+    def edge(self, at_s: float) -> Edge:
+        """All counters at one moment. Raises Untold."""
+        own, machines = self.service.at(at_s), [each.at(at_s) for each in self.nodes]
+        used = {
+            "service": own.cpu_s,
+            "generator": math.fsum(each.at(at_s).cpu_s for each in self.generators),
+            "database": self.database.at(at_s).cpu_s,
+            "upstream": self.upstream.at(at_s).cpu_s,
+        }
+        busy_s, steal_s = math.fsum(each.busy_s for each in machines), math.fsum(each.steal_s for each in machines)
+        return Edge(at_s, used, busy_s, steal_s, None if own.tcp is None else dict(own.tcp))
 
 
 class K6:

@@ -24,6 +24,8 @@ from nsb.registry.contract import POOL_SIZE
 
 READY_S = 120.0
 """A contender that is not ready by then is out: its image may have to come to the node first (s)."""
+CLOCK_S = 0.1
+"""By so much the cluster's clocks may differ from the harness's: windows open by one and are read by the other (s)."""
 DATABASE_READY_S = 240.0
 """MySQL's image makes its data folder first, with a server of its own (s)."""
 

@@ -6,10 +6,10 @@ import contextlib
 import json
 import os
 import signal
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from nsb.measure.process import Process, ProcessError
 from nsb.records.duet import Series, Speed
@@ -130,18 +130,26 @@ def finish(generator: Process, deadline_s: float) -> Loaded:
     code = _ended(generator, deadline_s)
     try:
         lines = [json.loads(line) for line in generator.log.read_text(encoding="utf-8").splitlines()]
-        timed = lines[:-1] if code == 0 else lines  # the last one is of the time after the last reading
-        series = Series(
-            at_s=[line["at_s"] for line in timed],
-            answers=[line["answers"] for line in timed],
-            service_cpu_s=[round(line["service_cpu_s"], 6) for line in timed],
-            generator_cpu_s=[round(line["generator_cpu_s"], 6) for line in timed],
-        )
-        last = lines[-1]
-        least_ms = round(last["least_latency_s"] * 1000, 3) if last["answers"] else None
-        return Loaded(series, last["answers"], last["opened"], last.get("wrong"), least_ms, last["answers_of"])
+        return loaded(lines, code == 0)
     except (OSError, ValueError, KeyError, IndexError) as error:
         raise ProcessError(f"the generator left no readings: {error!r}") from None
+
+
+def loaded(lines: Sequence[Mapping[str, Any]], whole: bool) -> Loaded:
+    """What its lines tell. `whole`: no answer was wrong, so the last one is of the time after the last reading.
+
+    Raises KeyError or IndexError where they are no readings.
+    """
+    timed = lines[:-1] if whole else lines
+    series = Series(
+        at_s=[line["at_s"] for line in timed],
+        answers=[line["answers"] for line in timed],
+        service_cpu_s=[round(line["service_cpu_s"], 6) for line in timed],
+        generator_cpu_s=[round(line["generator_cpu_s"], 6) for line in timed],
+    )
+    last = lines[-1]
+    least_ms = round(last["least_latency_s"] * 1000, 3) if last["answers"] else None
+    return Loaded(series, last["answers"], last["opened"], last.get("wrong"), least_ms, last["answers_of"])
 
 
 def tally(generator: Process, deadline_s: float) -> Tally:

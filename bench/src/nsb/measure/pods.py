@@ -13,7 +13,7 @@ from nsb.measure.interrupt import ends, hurried, undisturbed
 from nsb.measure.kubectl import Kubectl
 from nsb.measure.process import Gauge, Limits, ProcessError, Tree
 from nsb.records.used import Uses
-from nsb.registry import cluster
+from nsb.registry import podstate
 from nsb.registry.cluster import READER
 
 LOOK_S = 1.0
@@ -37,7 +37,7 @@ class Pod:
         self._kubectl = kubectl
         self._seen: dict[str, Any] | None = None
         self._seen_at = -LOOK_S
-        self._over: cluster.Ended | None = None
+        self._over: podstate.Ended | None = None
         self.began = time.monotonic()
         self.ready_s = 0.0
         """From the start of its container, in whole seconds: so the cluster tells it."""
@@ -58,10 +58,10 @@ class Pod:
                 words = self.last_words()
                 raise ProcessError(f"{self.name} ended with {self._over.code} before it was ready{': ' if words else ''}{words}")
             assert seen is not None
-            if cluster.is_ready(seen):
+            if podstate.is_ready(seen):
                 self._set_out(seen)
                 return
-            why, waited_s = cluster.in_vain(seen), time.monotonic() - began
+            why, waited_s = podstate.in_vain(seen), time.monotonic() - began
             if why is not None and (waited_s > UNSCHEDULED_S or not why.startswith("no node")):
                 raise ProcessError(f"{self.name}: {why}")
             if waited_s > deadline_s:
@@ -70,8 +70,8 @@ class Pod:
 
     def _set_out(self, seen: Mapping[str, Any]) -> None:
         """It began when its container did, by the node's clock, which tells seconds."""
-        self.ready_s = cluster.ready_s(seen)
-        at = cluster.started_at(seen)
+        self.ready_s = podstate.ready_s(seen)
+        at = podstate.started_at(seen)
         if at is not None:
             self.began = time.monotonic() - max(0.0, time.time() - datetime.fromisoformat(at).timestamp())
 
@@ -100,7 +100,7 @@ class Pod:
         if self._over is None and time.monotonic() - self._seen_at >= age_s:
             self._seen = self._kubectl.pod(self.name)
             self._seen_at = time.monotonic()
-            self._over = cluster.ended(self._seen, self.name)
+            self._over = podstate.ended(self._seen, self.name)
         return self._seen
 
     def uses(self, last_s: float | None = None) -> Uses:
@@ -124,7 +124,7 @@ class Pod:
             if not hurried():
                 self.log.write_text(self._kubectl.logs(self.name, self.container, lines=100_000), encoding="utf-8")
             self._kubectl.remove("pod", self.name, f"--grace-period={grace_s}", wait_s=0 if hurried() else grace_s + 20)
-        self._over = self._over or cluster.Ended(code, None)
+        self._over = self._over or podstate.Ended(code, None)
         return code
 
     # What a process can and a pod cannot.

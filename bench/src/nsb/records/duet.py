@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import pairwise
 from typing import ClassVar, Literal
 
 from pydantic import Field
@@ -35,13 +37,27 @@ class Series(Frozen):
 
     def between(self, first_s: float, last_s: float) -> Series:
         """The readings from the first to the last moment."""
-        kept = [number for number, at in enumerate(self.at_s) if first_s <= at <= last_s]
+        return self.only([number for number, at in enumerate(self.at_s) if first_s <= at <= last_s])
+
+    def only(self, kept: Sequence[int]) -> Series:
+        """The readings of these numbers."""
         return Series(
             at_s=[self.at_s[number] for number in kept],
             answers=[self.answers[number] for number in kept],
             service_cpu_s=[self.service_cpu_s[number] for number in kept],
             generator_cpu_s=[self.generator_cpu_s[number] for number in kept],
         )
+
+    def costs(self) -> list[float]:
+        """CPU µs per request between each two readings; windows without an answer are left out."""
+        readings = list(zip(self.answers, self.service_cpu_s, strict=True))
+        return [(b[1] - a[1]) / (b[0] - a[0]) * 1e6 for a, b in pairwise(readings) if b[0] > a[0]]
+
+
+def until_steady(costs: Sequence[float]) -> list[float]:
+    """Those of a load's first seconds, in their order, until they fell no longer."""
+    ends = next((number for number in range(1, len(costs)) if costs[number] > FALLING * costs[number - 1]), len(costs))
+    return [round(cost, 3) for cost in costs[: ends + 1]]
 
 
 class Driven(Frozen):
@@ -58,7 +74,8 @@ class Driven(Frozen):
     counted: int | None
     """Requests that the service counted itself over the whole load (/stats); None where it did not answer."""
     bursts: list[float]
-    """CPU µs per request of each half of each burst that warmed it for this scenario, until the cost fell no longer."""
+    """CPU µs per request of each half of each burst that warmed it for this scenario, until the cost fell no longer. On a cluster, of each
+    quarter of a second with which the load itself began."""
     waited_s: float | None
     """How long its threads were ready to run and had no core, between the window's edges (schedstat; s). None: nobody can read it."""
     answers_of: list[int] = Field(default_factory=list)

@@ -5,10 +5,13 @@ The reader is `generator read` (bench/generator/read.go). It runs in the pod, by
 
 from __future__ import annotations
 
+import contextlib
 import json
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+
+from nsb.records.duet import Series
 
 MOST_GAP_S = 1.0
 """Between two lines: by so much an interpolated counter may be of another time (s)."""
@@ -33,6 +36,8 @@ class Use:
     pss_mib: float | None
     """None: not read with this line."""
     threads: int
+    waited_s: float | None = None
+    """How long these threads were ready to run and had no core (s). None: not read with this line, or the kernel does not tell it."""
 
 
 @dataclass(frozen=True)
@@ -80,6 +85,22 @@ class Uses:
         memory = next((line for line in reversed(self.lines) if line.pss_mib is not None), self.lines[-1])
         return replace(self.lines[-1], pss_mib=memory.pss_mib, threads=memory.threads)
 
+    def waited_s(self, from_s: float, to_s: float) -> float | None:
+        """How long threads waited for a core between the two moments, by the lines between them that tell it, scaled to the whole (s)."""
+        told = [(line.at_s, line.waited_s) for line in self.lines if line.waited_s is not None and from_s <= line.at_s <= to_s]
+        if len(told) < 2:
+            return None
+        (first_s, before), (last_s, after) = told[0], told[-1]
+        return max(0.0, after - before) * (to_s - from_s) / (last_s - first_s)
+
+    def beside(self, series: Series) -> Series:
+        """The readings of a generator, with the CPU of this container at the moment of each; without those of which nothing was told."""
+        cpu_s: dict[int, float] = {}
+        for number, at_s in enumerate(series.at_s):
+            with contextlib.suppress(Untold):
+                cpu_s[number] = round(self.at(at_s).cpu_s, 6)
+        return series.only([*cpu_s]).model_copy(update={"service_cpu_s": [*cpu_s.values()]})
+
     def peak_mib(self, from_s: float, to_s: float) -> float | None:
         """The most memory of the lines between the two moments; None where none was read."""
         return max((line.pss_mib for line in self.lines if line.pss_mib is not None and from_s <= line.at_s <= to_s), default=None)
@@ -97,6 +118,7 @@ def _use(line: str) -> Use | None:
             tcp=told["tcp"],
             pss_mib=memory.get("pss_mib"),
             threads=int(memory.get("threads", 0)),
+            waited_s=memory.get("waited_s"),
         )
     except (ValueError, KeyError, TypeError, AttributeError):
         return None

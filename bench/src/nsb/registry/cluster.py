@@ -9,13 +9,12 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
 from typing import Any
 
 from nsb.registry.compose import ACCOUNTS, CONTRACT
 from nsb.registry.contenders import Contender
 from nsb.registry.scenario import Scenario
-from nsb.registry.shapes import ClosedUsers, HeavyMix, OpenRate
+from nsb.registry.shapes import ClosedUsers, CostRow, HeavyMix, OpenRate
 
 OVERLAY = "deploy/kubernetes/overlays/measure"
 LEAST_MINOR = 29
@@ -207,17 +206,16 @@ def not_here(scenario: Scenario, contender: Contender) -> str | None:
     """Why a scenario has no figure on a cluster; None where it has one."""
     if contender.with_heap(scenario.heap_mib).heap_mib != contender.heap_mib:
         return "not measured on a cluster: a pod has the heap that deploy/kubernetes gives it: --runner native"
-    if isinstance(scenario, OpenRate | ClosedUsers | HeavyMix):
+    if isinstance(scenario, OpenRate | ClosedUsers | HeavyMix | CostRow):
         return None
-    if scenario.paired:
-        return "not measured on a cluster: two programs would share one core, and the generator read both clocks: --runner native"
     why = f"a load of the shape {scenario.shape} needs what only the service's own machine can read"
     return f"not measured on a cluster: {why}: --runner native"
 
 
 NOT_SEEN = (
     "settings in effect (the fairness manifest)", "context switches", "whose the sockets are", "connections to the service",
-    "memory between two readings", "what a garbage collector frees",
+    "memory between two readings", "what a garbage collector frees", "how fast a core is (the witness)",
+    "the cost of a request beside the reference and competitors", "what a service answers while its database or the upstream hangs",
 )  # fmt: skip
 """What cells of a native run tell, and those of a cluster do not."""
 
@@ -360,16 +358,23 @@ def _asking(one: Mapping[str, Any], whole: bool) -> dict[str, Any]:
 
 def _reader(wanted: Wanted) -> dict[str, Any]:
     """It starts before the container and ends with it (restartPolicy)."""
-    small = {"cpu": "100m", "memory": "64Mi"}
     relayed = () if wanted.relayed is None else (RELAY_PORT, wanted.relayed)
     return {
-        "name": READER,
+        **_small(READER, ["read", *map(str, (READ_EVERY_MS, MEMORY_EVERY_MS if wanted.memory else 0, *relayed))], wanted.whole),
+        "restartPolicy": "Always",
+    }
+
+
+def _small(name: str, args: Sequence[str], whole: bool) -> dict[str, Any]:
+    """A container of the generator's image that needs next to nothing."""
+    limits = {"cpu": "100m", "memory": "64Mi"}
+    return {
+        "name": name,
         "image": GENERATOR_IMAGE,
         "imagePullPolicy": "IfNotPresent",
-        "restartPolicy": "Always",
-        "args": ["read", *map(str, (READ_EVERY_MS, MEMORY_EVERY_MS if wanted.memory else 0, *relayed))],
+        "args": list(args),
         "securityContext": HARDENED,
-        "resources": {"requests": small if wanted.whole else {"cpu": "10m", "memory": "16Mi"}, "limits": small},
+        "resources": {"requests": limits if whole else {"cpu": "10m", "memory": "16Mi"}, "limits": limits},
     }
 
 
@@ -386,55 +391,30 @@ def database_pod(mark: Mark, workload: Mapping[str, Any], wanted: Wanted) -> dic
     return made
 
 
-def job(mark: Mark, made: Mapping[str, Any], limit_s: int) -> dict[str, Any]:
+def _job(made: Mapping[str, Any], limit_s: int, kept_s: int = 600) -> dict[str, Any]:
     """A Job of one pod, which is not started again, and ends and goes by itself."""
-    labels = made["metadata"]["labels"]
+    template = {"metadata": {"labels": made["metadata"]["labels"]}, "spec": made["spec"]}
+    limits = {"activeDeadlineSeconds": limit_s, "ttlSecondsAfterFinished": kept_s}
     return {
         "apiVersion": "batch/v1",
         "kind": "Job",
         "metadata": made["metadata"],
-        "spec": {
-            "backoffLimit": 0,
-            "activeDeadlineSeconds": limit_s,
-            "ttlSecondsAfterFinished": 600,
-            "template": {"metadata": {"labels": labels}, "spec": made["spec"]},
-        },
+        "spec": {"backoffLimit": 0, **limits, "template": template},
     }
 
 
-def limit_job(mark: Mark, image: str, node: str, limit_s: int) -> dict[str, Any]:
+def limit_job(mark: Mark, node: str, limit_s: int) -> dict[str, Any]:
     """The run's own Job. It owns everything else: when its time is over it ends, is removed at once, and all it owns with it; whatever has
     become of the harness."""
-    waiting = {
-        "name": "limit",
-        "image": image,
-        "imagePullPolicy": "IfNotPresent",
-        "args": ["read", "60000", "0"],  # it does nothing else
-        "securityContext": HARDENED,
-        "resources": {"requests": {"cpu": "10m", "memory": "16Mi"}, "limits": {"cpu": "50m", "memory": "64Mi"}},
+    spec = {
+        "restartPolicy": "Never",
+        "automountServiceAccountToken": False,
+        "nodeSelector": {HOSTNAME: node},
+        "tolerations": [{"key": ROLE, "operator": "Exists"}],
+        "securityContext": NOBODY,
+        "containers": [_small("limit", ["read", "60000", "0"], whole=False)],  # it does nothing else
     }
-    metadata = mark.metadata("", {COMPONENT: "limit"})
-    return {
-        "apiVersion": "batch/v1",
-        "kind": "Job",
-        "metadata": metadata,
-        "spec": {
-            "backoffLimit": 0,
-            "activeDeadlineSeconds": limit_s,
-            "ttlSecondsAfterFinished": 0,
-            "template": {
-                "metadata": {"labels": metadata["labels"]},
-                "spec": {
-                    "restartPolicy": "Never",
-                    "automountServiceAccountToken": False,
-                    "nodeSelector": {HOSTNAME: node},
-                    "tolerations": [{"key": ROLE, "operator": "Exists"}],
-                    "securityContext": NOBODY,
-                    "containers": [waiting],
-                },
-            },
-        },
-    }
+    return _job({"metadata": mark.metadata("", {COMPONENT: "limit"}), "spec": spec}, limit_s, kept_s=0)
 
 
 def k6_job(mark: Mark, overlay: Overlay, wanted: Wanted, args: Sequence[str], memory_mib: int, limit_s: int) -> dict[str, Any]:
@@ -445,17 +425,17 @@ def k6_job(mark: Mark, overlay: Overlay, wanted: Wanted, args: Sequence[str], me
     if memory_mib * 2**20 > _quantity(one["resources"]["limits"]["memory"]):
         one["resources"] = {what: {**each, "memory": f"{memory_mib}Mi"} for what, each in one["resources"].items()}
     made["spec"]["volumes"] = [{"name": "script", "configMap": {"name": f"{mark.run}-script"}}]
-    return job(mark, made, limit_s)
+    return _job(made, limit_s)
 
 
 def drive_job(mark: Mark, overlay: Overlay, wanted: Wanted, order: str, limit_s: int) -> dict[str, Any]:
-    """The generator of a warm-up, whose order is in a ConfigMap of that name."""
+    """The cheap generator, whose order is in a ConfigMap of that name."""
     made = pod(mark, overlay.generator(), wanted)
     one = made["spec"]["containers"][0]
     one |= {"name": "generator", "image": GENERATOR_IMAGE, "args": ["/order/order.json"], "env": []}
     one["volumeMounts"] = [{"name": "order", "mountPath": "/order", "readOnly": True}]
     made["spec"]["volumes"] = [{"name": "order", "configMap": {"name": order}}]
-    return job(mark, made, limit_s)
+    return _job(made, limit_s)
 
 
 def config_map(mark: Mark, name: str, data: Mapping[str, str]) -> dict[str, Any]:
@@ -472,72 +452,3 @@ def policy(mark: Mark, document: Mapping[str, Any]) -> dict[str, Any]:
         "metadata": mark.metadata(document["metadata"]["name"]),
         "spec": {**spec, "podSelector": {"matchLabels": chosen}},
     }
-
-
-# --- what becomes of a pod -------------------------------------------------------------------------------------------
-
-HOPELESS = frozenset(
-    {"ErrImagePull", "ImagePullBackOff", "ErrImageNeverPull", "InvalidImageName", "CreateContainerConfigError", "CreateContainerError"}
-)
-"""Reasons for which a container waits in vain."""
-
-
-@dataclass(frozen=True)
-class Ended:
-    """How a pod ended: the exit code of its container, -1 where it has none; and why in a sentence, where the cluster says so."""
-
-    code: int
-    why: str | None
-
-
-def ended(pod: Mapping[str, Any] | None, name: str) -> Ended | None:
-    """None: it has not. `pod`: None where it is not there any more."""
-    if pod is None:
-        return Ended(-1, f"the pod {name} was removed while it ran")
-    status = pod["status"]
-    told = status.get("message") or ""
-    own = list(status.get("containerStatuses", []))
-    for each in own:
-        over = each.get("state", {}).get("terminated")
-        if over is not None:
-            why = f"{over.get('reason')}" if over.get("reason") not in ("Completed", "Error", None) else None
-            evicted = f"{status.get('reason')}: {told}" if status.get("reason") else None
-            return Ended(int(over["exitCode"]), evicted or why)
-    if status.get("phase") in ("Failed", "Succeeded"):
-        return Ended(-1, f"the pod {name} was ended ({status.get('reason') or 'without a reason'}): {told}".rstrip(": "))
-    return None
-
-
-def in_vain(pod: Mapping[str, Any]) -> str | None:
-    """Why it will not start, in a sentence; None while it may."""
-    status = pod["status"]
-    for each in [*status.get("initContainerStatuses", []), *status.get("containerStatuses", [])]:
-        waits = each.get("state", {}).get("waiting") or {}
-        if waits.get("reason") in HOPELESS:
-            return f"its container cannot be started ({waits['reason']}): {waits.get('message', '')}".rstrip(": ")
-    for each in status.get("conditions", []):
-        if each["type"] == "PodScheduled" and each.get("reason") == "Unschedulable":
-            return f"no node takes it: {each.get('message', '')}"
-    return None
-
-
-def is_ready(pod: Mapping[str, Any]) -> bool:
-    return any(each["type"] == "Ready" and each["status"] == "True" for each in pod["status"].get("conditions", []))
-
-
-def is_running(pod: Mapping[str, Any]) -> bool:
-    """Its container, not the reader alone."""
-    return any("running" in each.get("state", {}) for each in pod["status"].get("containerStatuses", []))
-
-
-def ready_s(pod: Mapping[str, Any]) -> float:
-    """From the start of its container until it was ready, by the node's clock, which tells seconds."""
-    began = started_at(pod)
-    ready = next((each["lastTransitionTime"] for each in pod["status"].get("conditions", []) if each["type"] == "Ready"), None)
-    return 0.0 if began is None or ready is None else (datetime.fromisoformat(ready) - datetime.fromisoformat(began)).total_seconds()
-
-
-def started_at(pod: Mapping[str, Any]) -> str | None:
-    """When its container was started, to the second."""
-    states = [each.get("state", {}) for each in pod["status"].get("containerStatuses", [])]
-    return next((str(each["running"]["startedAt"]) for each in states if "running" in each), None)

@@ -15,7 +15,7 @@ from nsb.conform.bed import Bed, LaunchFailed, Outcome
 from nsb.conform.suite import check
 from nsb.errors import Refused
 from nsb.measure import host
-from nsb.measure.cluster_stage import READY_S, Cluster, DatabasePod, Placed
+from nsb.measure.cluster_stage import CLOCK_S, READY_S, Cluster, DatabasePod, Placed
 from nsb.measure.database import private_server
 from nsb.measure.database_private import title
 from nsb.measure.interrupt import undisturbed
@@ -30,8 +30,6 @@ from nsb.registry.contenders import Contender
 from nsb.registry.contract import POOL_SIZE
 from nsb.registry.plan import Plan
 
-CLOCK_S = 0.1
-"""By so much the cluster's clock may differ from the harness's: windows open by one and are read by the other (s)."""
 CONNECTIONS = 2 * POOL_SIZE + 50
 """What the database must hold: one pool, with room for a second contender that is being started, and for the harness."""
 GONE_S = 60.0
@@ -123,7 +121,7 @@ class Kubernetes:
         try:
             with undisturbed():
                 stack.callback(self.remove)
-                made = kubectl.make(cluster.limit_job(self.mark, GENERATOR_IMAGE, place.database, limit_s))
+                made = kubectl.make(cluster.limit_job(self.mark, place.database, limit_s))
             mark = self.mark = Mark(self.mark.run, made["metadata"]["uid"])
             say(f"all that is made here has the label {RUN}={mark.run}; the cluster removes it after {limit_s / 60:.0f} minutes")
             kubectl.make(
