@@ -125,18 +125,16 @@ def test_a_summary_of_another_form_is_refused(bent: Any) -> None:
 
 
 def test_recorded_parts_merged_are_the_recorded_whole() -> None:
-    """Two k6 at once on the two halves of a load of 500/s, with the latencies of all answers in the window as k6 wrote them down."""
+    """Two k6 at once on the two halves of a load of 500/s. The 1,501 latencies of the whole, as k6 wrote them down, had this mean, greatest
+    value and percentiles: within 1 %, and within a step of the ranks that parts tell and a value of each part."""
     parts = [json.loads((RECORDINGS / f"k6-halves-part{number}.json").read_text()) for number in (1, 2)]
-    whole = sorted(map(float, (RECORDINGS / "k6-halves-latencies.txt").read_text().split()))
     load = load_summary(merge(parts))
-    assert load.requests == load.latency.count == len(whole) == sum(part["metrics"][LATENCY]["count"] for part in parts)
+    assert load.requests == load.latency.count == 1501 == sum(part["metrics"][LATENCY]["count"] for part in parts)
     assert load.sent_all == sum(part["metrics"]["nsb_sent"]["count"] for part in parts)
-    assert load.latency.max == pytest.approx(whole[-1], abs=1e-4)  # written down to four digits
-    assert load.latency.mean == pytest.approx(sum(whole) / len(whole), abs=1e-4)
-    for found, rank in ((load.latency.p50, 0.5), (load.latency.p90, 0.9), (load.latency.p99, 0.99)):
-        assert found is not None
-        assert within(found, whole, rank, 2), (rank, found, at(whole, rank))
-        assert found == pytest.approx(at(whole, rank), rel=0.01)
+    assert (load.latency.mean, load.latency.max) == (pytest.approx(0.73084, abs=1e-4), pytest.approx(6.7707, abs=1e-4))
+    assert 0.3182 <= (load.latency.p50 or 0) <= 0.3237
+    assert 1.2927 <= (load.latency.p90 or 0) <= 1.2953
+    assert 1.8485 <= (load.latency.p99 or 0) <= 1.8857
     began = merge(parts)["state"]["began_ms"]
     assert max(began) - min(began) < 50
 
