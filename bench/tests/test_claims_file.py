@@ -10,12 +10,10 @@ from typing import Any
 import pytest
 
 from nsb.analyse.articles import NEAR
-from nsb.registry.claims import ArithmeticRule, Beside, Claim, Claims, MeasuredRule, Ours, Reported, Said, contenders_of
+from nsb.registry.claims import ArithmeticRule, Beside, Claim, Claims, MeasuredRule, Ours, Reported, Said
 from nsb.registry.load import ConfigurationError, Registry, load_claims
 
 IDS = {f"{letter}{number}" for letter, count in {"A": 11, "B": 2, "C": 6, "D": 8, "E": 5, "F": 3}.items() for number in range(1, count + 1)}
-AWAIT: set[str] = set()
-"""Claims that today's contenders and scenarios cannot support."""
 TABLES: dict[str, set[float]] = {
     # A: means of three runs, requests/s and P90 of virtual threads, platform threads, WebFlux and JDK 8, a test after the other
     "A1": {10749, 10971, 11347, 11103, 519.7, 513.0, 508.4, 511.9},
@@ -131,15 +129,6 @@ def test_a_number_is_told_by_the_articles_own_figures_and_no_effect_would_not_re
             assert claim.figure.unit != "×" or max(value, 1 / value) > 1 + NEAR, id_
 
 
-def test_what_cannot_be_decided_yet_is_known(claims: Claims) -> None:
-    awaited = {*claims.awaited_contenders, *claims.awaited_scenarios}
-
-    def waits(claim: Claim) -> bool:
-        return any(name in awaited for part in claim.parts for name in (*contenders_of(part), getattr(part, "scenario", None)))
-
-    assert {claim.id for claim in claims.claims.values() if waits(claim)} == AWAIT
-
-
 def test_what_no_benchmark_can_measure_is_told_of_claims_that_have_more_to_them(claims: Claims) -> None:
     """It takes people: what only nobody has measured yet is a part, which leaves the claim open."""
     outside = {claim.id: claim.outside for claim in claims.claims.values() if claim.outside}
@@ -188,11 +177,10 @@ def mistakes(folder: Path, registry: Registry) -> list[str]:
 
 def test_a_good_file_loads(tmp_path: Path, registry: Registry) -> None:
     found = load_claims(written(tmp_path), registry)
-    assert (list(found.claims), found.articles["X"].id, found.awaited_contenders) == (["X1"], "X", [])
+    assert (list(found.claims), found.articles["X"].id) == (["X1"], "X")
 
 
 def test_all_mistakes_are_told_at_once_with_file_and_key(tmp_path: Path, registry: Registry) -> None:
-    awaited = '[awaited]\ncontenders = ["go", "later", "never"]\nscenarios = ["hello-rate"]\n'
     parts = (
         RATIO.replace("ratio_at_least", "ratio_above"),
         RATIO.replace('rule = "ratio_at_least", ', ""),
@@ -207,7 +195,7 @@ said = {{ en = "It is.", ko = "그렇습니다." }}
 parts = [{RATIO.replace("rust", "nobody")}, {RATIO.replace("hello-rate", "nowhere")}]
 [[claim.also]]
 said = {{ en = "And so.", ko = "또 그렇습니다." }}
-parts = [{RATIO.replace("rust", "later")}, {RATIO.replace("rust", "go")}]
+parts = [{RATIO.replace("rust", "go")}]
 [[claim]]
 id = "X2"
 article = "Y"
@@ -216,7 +204,7 @@ parts = []
 least_rounds = 2
 profile = "2cpu"
 """
-    found = mistakes(written(tmp_path, *parts, head=awaited + HEAD + "[extra]\n", more=more), registry)
+    found = mistakes(written(tmp_path, *parts, head=HEAD + "[extra]\n", more=more), registry)
     keys = (
         "claims.toml: extra: unknown key",
         "claims.toml: claim[X1].parts.0.rule: no rule is named ratio_above; known are ratio_at_least, ",
@@ -227,22 +215,15 @@ profile = "2cpu"
         "claims.toml: claim[Y1].article: no article is named Y",
         "claims.toml: claim[Y1].parts.0: no contender is named nobody",
         "claims.toml: claim[Y1].parts.1.scenario: no scenario is named nowhere",
-        "claims.toml: claim[Y1].also.0.parts.1: go is named twice",
+        "claims.toml: claim[Y1].also.0.parts.0: go is named twice",
         "claims.toml: claim[X2].said.ko: ",
         "claims.toml: claim[X2].parts: ",
         "claims.toml: claim[X2].least_rounds: ",
         "claims.toml: claim[X2].profile: ",
-        "claims.toml: awaited.contenders: go is there now: take it off",
-        "claims.toml: awaited.scenarios: hello-rate is there now: take it off",
     )
     for key in keys:
         assert sum(mistake.startswith(key) for mistake in found) == 1, (key, found)
     assert len(found) == len(keys), found
-
-
-def test_what_no_claim_names_is_not_awaited(tmp_path: Path, registry: Registry) -> None:
-    head = '[awaited]\ncontenders = ["never"]\nscenarios = []\n' + HEAD
-    assert mistakes(written(tmp_path, head=head), registry) == ["claims.toml: awaited.contenders: never is named by no claim: take it off"]
 
 
 FITS: list[tuple[str, dict[str, Any], str]] = [

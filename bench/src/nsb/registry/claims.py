@@ -376,9 +376,6 @@ class Claims(Frozen):
 
     articles: dict[str, Article]
     claims: dict[str, Claim]
-    awaited_contenders: list[Name] = []
-    """Named by claims, not in the registry yet."""
-    awaited_scenarios: list[Name] = []
 
 
 # --- claims.json -----------------------------------------------------------------------------------------------------

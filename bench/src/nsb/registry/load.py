@@ -15,7 +15,7 @@ from pydantic_core import ErrorDetails
 
 from nsb.errors import Failure
 from nsb.records.manifest import DECLARED
-from nsb.registry.claims import Article, CapRule, Claim, Claims, Name, NoWinnerRule, Ours, Rule, SlopeRule, contenders_of
+from nsb.registry.claims import Article, CapRule, Claim, Claims, NoWinnerRule, Ours, Rule, SlopeRule, contenders_of
 from nsb.registry.contenders import Contender, twin_id
 from nsb.registry.contract import POOL_SIZE
 from nsb.registry.digest import READY, DigestPlan
@@ -223,32 +223,20 @@ COUNTS = ("lines", "complexity")
 """Of the code, which rank contenders beside the figures of scenarios."""
 
 
-class _Awaited(Frozen):
-    """What claims name and the registry does not have yet."""
-
-    contenders: list[Name]
-    scenarios: list[Name]
-
-
 def load_claims(folder: Path, registry: Registry) -> Claims:
-    """The claims below `folder` (the project's bench/), about what `registry` has or what they await.
+    """The claims below `folder` (the project's bench/), about what `registry` has.
 
     Raises ConfigurationError with all mistakes of the file.
     """
     mistakes: list[str] = []
-    data = _read(folder / "claims.toml", {"awaited", "article", "claim"}, mistakes)
+    data = _read(folder / "claims.toml", {"article", "claim"}, mistakes)
     named = _named(data.get("article", {}))
     articles = _tables(Article, {"article": named}, "article", "claims.toml", mistakes)
     claims = _list(Claim.model_validate, data, "claim", "claims.toml", mistakes)
-    nothing: dict[str, list[str]] = {"contenders": [], "scenarios": []}
-    awaited = _validated(_Awaited.model_validate, data.get("awaited", nothing), "claims.toml: awaited", mistakes)
-    if awaited is not None:
-        unused = [] if mistakes else list(_unused(claims, awaited))  # what names it may be among the mistakes
-        mistakes += [mistake for claim in claims.values() for mistake in _claim_mistakes(claim, named, awaited, registry)]
-        mistakes += [*_arrived(awaited, registry), *unused]
-    if mistakes or awaited is None:
+    mistakes += [mistake for claim in claims.values() for mistake in _claim_mistakes(claim, named, registry)]
+    if mistakes:
         raise ConfigurationError(mistakes)
-    return Claims(articles=articles, claims=claims, awaited_contenders=awaited.contenders, awaited_scenarios=awaited.scenarios)
+    return Claims(articles=articles, claims=claims)
 
 
 def load_digest(folder: Path, registry: Registry) -> DigestPlan:
@@ -284,8 +272,8 @@ def _rules(claim: Claim) -> Iterator[tuple[str, Rule]]:
         yield "twice", claim.twice
 
 
-def _claim_mistakes(claim: Claim, articles: object, awaited: _Awaited, registry: Registry) -> Iterator[str]:
-    """What a claim names must be there or awaited, and what a rule asks for must be what its scenario measures."""
+def _claim_mistakes(claim: Claim, articles: object, registry: Registry) -> Iterator[str]:
+    """What a claim names must be there, and what a rule asks for must be what its scenario measures."""
     where = f"claims.toml: claim[{claim.id}]"
     if isinstance(articles, dict) and claim.article not in articles:
         yield f"{where}.article: no article is named {claim.article}"
@@ -305,9 +293,7 @@ def _claim_mistakes(claim: Claim, articles: object, awaited: _Awaited, registry:
     for key, rule in _rules(claim):
         names = contenders_of(rule)
         scenario: str | None = getattr(rule, "scenario", None)
-        yield from (
-            f"{where}.{key}: no contender is named {name}" for name in names if name not in proper and name not in awaited.contenders
-        )
+        yield from (f"{where}.{key}: no contender is named {name}" for name in names if name not in proper)
         yield from (f"{where}.{key}: {name} is named twice" for name in sorted(set(names)) if names.count(name) > 1)
         if isinstance(rule, NoWinnerRule):
             known = {*registry.scenarios, *COUNTS}
@@ -315,7 +301,7 @@ def _claim_mistakes(claim: Claim, articles: object, awaited: _Awaited, registry:
         if scenario in registry.scenarios:
             found = (*_misfits(rule, registry.scenarios[scenario]), *_too_short(rule, registry.scenarios[scenario], registry))
             yield from (f"{where}.{key}: {mistake}" for mistake in found)
-        elif scenario is not None and scenario not in awaited.scenarios:
+        elif scenario is not None:
             yield f"{where}.{key}.scenario: no scenario is named {scenario}"
 
 
@@ -359,22 +345,6 @@ def _too_short(rule: Rule, scenario: Scenario, registry: Registry) -> Iterator[s
         requests = scenario.rate * scenario.timing(tier).window_s
         if tier.by_claims and requests < P99_REQUESTS:
             yield f"a p99 takes {P99_REQUESTS} requests, and a window of {scenario.id} has {requests:.0f} in tier {name}"
-
-
-def _arrived(awaited: _Awaited, registry: Registry) -> Iterator[str]:
-    """What is there is awaited no longer."""
-    there = {*registry.contenders, *registry.scenarios}
-    for kind, names in awaited:
-        yield from (f"claims.toml: awaited.{kind}: {name} is there now: take it off" for name in names if name in there)
-        yield from (f"claims.toml: awaited.{kind}: {name} is there twice" for name in sorted(set(names)) if names.count(name) > 1)
-
-
-def _unused(claims: Mapping[str, Claim], awaited: _Awaited) -> Iterator[str]:
-    """What no claim names is not awaited."""
-    rules = [rule for claim in claims.values() for _, rule in _rules(claim)]
-    used = {name for rule in rules for name in (*contenders_of(rule), getattr(rule, "scenario", None))}
-    for kind, names in awaited:
-        yield from (f"claims.toml: awaited.{kind}: {name} is named by no claim: take it off" for name in names if name not in used)
 
 
 # --- what the command line asks for ------------------------------------------------------------------------------------
