@@ -9,7 +9,7 @@ from scipy.integrate import quad
 from scipy.stats import chi2, nct, norm
 from scipy.stats import t as student
 
-from nsb.analyse.power import equality_power, power, quantile, smallest_effect, smallest_shift
+from nsb.analyse.power import equality_power, power, quantile, smallest_shift
 
 
 @pytest.mark.parametrize("rounds", [5, 6, 12, 30])
@@ -33,13 +33,13 @@ def test_the_power_to_show_equality_is_that_integrated_over_chi_squared(rounds: 
 
 def test_smallest_effects_of_the_protocol() -> None:
     # docs/method.md: s = 0.03: 4 % at 6 rounds, 3 % at 12; s = 0.13: 20 % and 12 %
-    assert [round(smallest_effect(s, n), 2) for s in (0.03, 0.13) for n in (6, 12)] == [0.04, 0.03, 0.2, 0.12]
+    assert [round(math.expm1(smallest_shift(s, n)), 2) for s in (0.03, 0.13) for n in (6, 12)] == [0.04, 0.03, 0.2, 0.12]
 
 
 def test_more_comparisons_find_less() -> None:
     # t(1 − 0.025/4, 5) = 3.8100, t(0.80, 5) = 0.9195
-    assert smallest_effect(0.08, 6, 4) == pytest.approx(math.exp((3.8100 + 0.9195) * 0.08 / math.sqrt(6)) - 1, rel=1e-4)
-    assert smallest_effect(0.08, 6, 12) > smallest_effect(0.08, 6, 4) > smallest_effect(0.08, 6)
+    assert smallest_shift(0.08, 6, 4) == pytest.approx((3.8100 + 0.9195) * 0.08 / math.sqrt(6), rel=1e-4)
+    assert smallest_shift(0.08, 6, 12) > smallest_shift(0.08, 6, 4) > smallest_shift(0.08, 6)
 
 
 def test_the_announced_effect_has_80_percent_power_for_one_comparison_and_less_at_stricter_levels() -> None:

@@ -93,7 +93,7 @@ def test_that_holds_with_the_rank_interval_of_twelve_rounds_too() -> None:
 def test_twice_the_announced_effect_is_found_in_80_percent_of_runs(machine: Machine, rounds: int) -> None:
     draw = random.Random(7)
     s = noise_of(RUN, cells(draw, machine, 600))["load"].s  # an earlier run of this machine, long enough to know it
-    announced = power.smallest_effect(s, rounds, OTHERS)
+    announced = math.expm1(power.smallest_shift(s, rounds, OTHERS))
     families = 250
     outcomes = [rule(cells(draw, machine, rounds, math.log(1 + 2 * announced)))[0].outcome for _ in range(families)]
     assert outcomes.count("higher") / families >= 0.80

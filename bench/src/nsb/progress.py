@@ -112,8 +112,7 @@ class Screen:
             f"[{self._there:>{len(str(self._plan.cells))}}/{self._plan.cells}] {scenario} {contender} "
             f"{shown:>8} {unit:15} {cell.status:8} {cell.limit or '–':9} {self._time_left()}"
         )
-        again = f"\n      {words.again(cell.second)}" if cell.second is not None and cell.second.status != "unsupported" else ""
-        self._console.print(text + (f"\n      {why}" if why else "") + again, markup=False, highlight=False, soft_wrap=True)
+        self._console.print(text + (f"\n      {why}" if why else ""), markup=False, highlight=False, soft_wrap=True)
 
     def _time_left(self) -> str:
         return f"{words.clock(self._left_s)} left"

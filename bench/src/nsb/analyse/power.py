@@ -54,16 +54,12 @@ def quantile(probability: float, df: int) -> float:
 def smallest_shift(s: float, rounds: int, comparisons: int = 1) -> float:
     """(t₁₋α/2m + t₀.₈₀)·s/√n with α = 0.05: what one of m primary comparisons finds at Holm's first step, its strictest.
 
-    s is the standard deviation of the paired differences (ln ratios, or ms), which is also the unit of the result; n the rounds.
+    s is the standard deviation of the paired differences (ln ratios, or ms), which is also the unit of the result; n the rounds
+    (docs/method.md, Statistics).
     The formula's 80 % is exact for large n only: `power` gives what it comes to.
     """
     df = rounds - 1
     return (quantile(1 - 0.025 / comparisons, df) + quantile(0.80, df)) * s / math.sqrt(rounds)
-
-
-def smallest_effect(s: float, rounds: int, comparisons: int = 1) -> float:
-    """The same as a ratio − 1, s being that of ln ratios (docs/method.md, Statistics)."""
-    return math.expm1(smallest_shift(s, rounds, comparisons))
 
 
 def power(shift: float, s: float, rounds: int, comparisons: int = 1) -> float:

@@ -63,20 +63,14 @@ class Counters:
     """Server-wide totals since the server's start, from SHOW GLOBAL STATUS, without what this object itself sent.
 
     Compare two readings, with no user_url() between them. Measured on MariaDB 11.4 and MySQL 9.7:
-    - executing a prepared statement: one of `questions`, of `statements_executed` and of `selects` or `inserts`;
-    - a text statement: one of `questions` and of `selects` or `inserts`;
+    - executing a statement, prepared or text: one of `questions` and of `selects` or `inserts`;
     - a login: what the driver sends, often a SET NAMES;
-    - preparing: one of `statements_prepared`, no question. Closing or resetting a statement and a ping: nothing.
-    Where MySQL prepares again by itself, it counts one more of `statements_prepared`, and after a change of the table
-    (reset_books) one more of `statements_executed` and `selects` too. It does so once per statement and connection: at
-    the first execution where the types of parameters are not those it guessed, and after a reset. `questions` is never
-    inflated. So "one execute and nothing else per request" (C61) is, on both: as many questions as requests, and once
-    warm as many executions and no preparing.
+    - preparing, closing or resetting a statement, and a ping: nothing.
+    Where MySQL prepares again by itself after a change of the table (reset_books), it counts one more of `selects`, once
+    per statement and connection. `questions` is never inflated: as many as requests are "one execute and nothing else" (C61).
     """
 
     questions: int
-    statements_prepared: int
-    statements_executed: int
     selects: int
     inserts: int
     connections: int
@@ -145,14 +139,12 @@ class Server:
 
     def counters(self) -> Counters:
         """One reading; what the harness itself has sent is already left out."""
-        names = ("Questions", "Com_stmt_prepare", "Com_stmt_execute", "Com_select", "Com_insert", "Threads_connected", "Handler_read_key")
+        names = ("Questions", "Com_select", "Com_insert", "Threads_connected", "Handler_read_key")
         # Own statements are read as one text statement each, SHOW included; the server counts it before it answers.
         status = self._admin.pairs(f"SHOW GLOBAL STATUS WHERE Variable_name IN {names}")
         own = self._admin.sent
         return Counters(
             questions=status["Questions"] - own["questions"],
-            statements_prepared=status["Com_stmt_prepare"],
-            statements_executed=status["Com_stmt_execute"],
             selects=status["Com_select"] - own["select"],
             inserts=status["Com_insert"],  # the seeds are an INSERT … SELECT, which counts elsewhere
             connections=status["Threads_connected"] - 1,
@@ -199,7 +191,7 @@ class Server:
         """Exactly the 10,000 seeds again, the next id 10001; nothing where that is so already.
 
         TRUNCATE is as fast after a million inserts as after none, but prepared statements notice: MySQL prepares each
-        again at its next execution and counts both (see Counters). So it is left out where no book was inserted.
+        again at its next execution and counts that (see Counters). So it is left out where no book was inserted.
         """
         # Services may only insert, and each insert, even one rolled back, moves the next id: it tells.
         made = str(self._admin.row(f"SHOW CREATE TABLE {self._books}")[1])
@@ -219,13 +211,6 @@ class Server:
     def clock_s(self) -> float:
         """What time it is on the server's machine (s since the epoch)."""
         return float(self._admin.row("SELECT UNIX_TIMESTAMP(NOW(6))")[0])
-
-    def ping(self) -> bool:
-        """Does the server answer?"""
-        try:
-            return bool(self._admin.row("SELECT 1")[0] == 1)
-        except DatabaseError:
-            return False
 
     def freeze(self) -> None:
         """It hangs from now on: connections stay open and nothing is answered. Raises DatabaseError where it is not the run's own."""

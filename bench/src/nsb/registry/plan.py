@@ -173,12 +173,6 @@ class Plan:
         heaps = [scenario.heap_mib for scenario in self.scenarios if scenario.heap_mib is not None and self.asks(contender, scenario)]
         return contender.with_heap(max([contender.heap_mib, *heaps]))
 
-    @property
-    def together_mib(self) -> int:
-        """Memory set aside for the contenders that run at the same time."""
-        needs = [self.largest(contender).reserve_mib(self.workers) for contender in self.contenders]
-        return sum(needs) if self.order == "scenario" else max(needs)
-
     def cut_short(self, scenario: Scenario) -> str | None:
         """Why a scenario holds fewer connections than it is meant to; None where it does not."""
         wanted = self.cut.get(scenario.id)

@@ -9,7 +9,6 @@ from typing import Any
 from nsb.analyse.duet import COLD
 from nsb.analyse.starts import Span
 from nsb.analyse.table import UNITS, Entry, Second, Table
-from nsb.records.judged import SecondFigure
 from nsb.registry.claims import Comparison
 from nsb.render import messages
 from nsb.render.messages import Language, text
@@ -141,12 +140,6 @@ def rows(table: Table, scenario: str, language: Language = "en") -> list[tuple[s
 def _generator(second: Second) -> str:
     """Its name without the version."""
     return second.tool.split(" ", 1)[0]
-
-
-def again(second: SecondFigure) -> str:
-    """One round's figure of the second generator, in a line."""
-    value = f"{number(second.throughput_rps)} requests/s" if second.throughput_rps else "no number"
-    return f"by {second.tool}: " + "; ".join([value, second.status, *([second.limit] if second.limit else []), *second.reasons])
 
 
 def legend(table: Table, language: Language = "en") -> list[str]:
