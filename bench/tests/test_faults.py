@@ -22,7 +22,7 @@ import pymysql
 import pytest
 
 from conftest import open_cell
-from fakes.stage import Fakes
+from fakes.stage import SLEEPS, Fakes
 from nsb.analyse.validity import judge
 from nsb.measure import database_private, host, k6, native, running, tools
 from nsb.measure.database import DatabaseError, _Admin
@@ -298,10 +298,10 @@ def test_a_private_server_that_ended_is_told_with_its_last_words(tmp_path: Path)
     server = PrivateServer(Binary(Path("/usr/sbin/mariadbd"), "mariadb", "11.4.5"), tmp_path, 100)
     try:
         (tmp_path / "database.log").write_text("[ERROR] InnoDB: Assertion failure in file os0file.cc\n")
-        server.process = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(3600)"])
+        server.process = Process("database", SLEEPS, tmp_path / "database.log")
         server.must_run()
-        server.process.kill()
-        server.process.wait()
+        server.process.signal_group(signal.SIGKILL)
+        server.process.wait(60)
         with pytest.raises(DatabaseError, match=r"(?s)mariadbd ended in mid-run with 137: .*database.log.*Assertion failure"):
             server.must_run()
     finally:

@@ -442,7 +442,6 @@ def provide(url: str | None, folder: Path, cache: Path, max_connections: int, sa
 
     url: the administrator's URL of a server of one's own; None: a private one below `folder`, of which only
     database.log stays, made by the first of `mysqld` or `mariadbd` on PATH, else by the pinned binaries in `cache`.
-    Call it on a thread that lives as long as the run: on Linux the private server is killed when that thread ends.
     Raises DatabaseError with a sentence that says what to do.
     """
     server = _own(url, max_connections, say) if url else _private(folder, cache, max_connections, say)

@@ -13,11 +13,8 @@ import platform
 import re
 import secrets
 import shutil
-import socket
 import subprocess
-import sys
 import tempfile
-import threading
 import time
 import tomllib
 import urllib.request
@@ -30,7 +27,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import psutil
 
 from nsb.errors import Failure
-from nsb.measure.interrupt import ends, undisturbed
+from nsb.measure.process import Process, ProcessError, free_port, run
 
 if TYPE_CHECKING:
     import pymysql
@@ -43,8 +40,6 @@ DATA = Path(__file__).parents[3] / "database"
 
 HARNESS_CONNECTIONS = 10
 """Connections beside those of the plan: the harness's one, and a person who looks."""
-
-PORTS = range(15_000, 32_000)
 
 START_DEADLINE_S = 90.0
 STOP_DEADLINE_S = 20.0
@@ -324,20 +319,6 @@ def _unpack(jar: Path, folder: str, into: Path) -> None:
 # --- the process ----------------------------------------------------------------------------------------------------
 
 
-# Runs between our fork and the server's exec. A harness that is killed cannot stop its server, so the kernel does:
-# PR_SET_PDEATHSIG is 1 and stays over exec. As a program of its own, because code between fork and exec
-# (preexec_fn) may deadlock where other threads run. Elsewhere than on Linux there is no such call.
-_LAUNCH = """
-import os, signal, sys
-if sys.platform == "linux":
-    import ctypes
-    ctypes.CDLL(None).prctl(1, signal.SIGKILL)
-    if os.getppid() != int(sys.argv[1]):
-        sys.exit("the harness has ended")
-os.execv(sys.argv[2], sys.argv[2:])
-"""
-
-
 class PrivateServer:
     """A server process with a data folder, a port and a socket of its own."""
 
@@ -352,7 +333,7 @@ class PrivateServer:
         self._first = self._folder / "first.sql"
         self._data, self._tmp = self._folder / "data", self._folder / "tmp"
         self._sockets: Path | None = None
-        self.process: subprocess.Popen[bytes] | None = None
+        self.process: Process | None = None
         self._forget_killed()
         for each in (self._data, self._tmp):
             each.mkdir(mode=0o700)
@@ -387,7 +368,7 @@ class PrivateServer:
 
     def start(self) -> Login:
         """Starts the server on a free port; returns its administrator when it has let that one in."""
-        login = Login("127.0.0.1", _free_port(), "nsb_admin", new_password())
+        login = Login("127.0.0.1", free_port(), "nsb_admin", new_password())
         # Before anybody can connect: one administrator with a password, and none without. One statement a line.
         self._first.touch(mode=0o600)
         self._first.write_text(
@@ -404,23 +385,15 @@ class PrivateServer:
                 f"--init-file={self._first}",
             ]
         )
-        with self._log.open("ab") as log, undisturbed():  # else a stop right now would leave a server that nobody knows
-            # A session of its own: Ctrl-C reaches the harness alone, which stops the server when it is done with it.
-            self.process = subprocess.Popen(
-                command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd=self._folder, start_new_session=True
-            )
+        self.process = Process("database", command, self._log, folder=self._folder)
         self._wait_until_ready(self.process, login)
         self._first.unlink()
         return login
 
     def remove(self) -> None:
         """Stops the server and removes its folder, but for the log."""
-        if self.process and self.process.poll() is None:
-            server = self.process
-            server.terminate()
-            if not ends(lambda: server.poll() is not None, STOP_DEADLINE_S):
-                server.kill()
-                server.wait()
+        if self.process:
+            self.process.end(STOP_DEADLINE_S)
         for folder in (self._data, self._tmp, self._sockets):
             if folder:
                 shutil.rmtree(folder, ignore_errors=True)
@@ -429,9 +402,9 @@ class PrivateServer:
 
     def must_run(self) -> None:
         """Raises DatabaseError where the server has ended by itself."""
-        code = self.process.poll() if self.process else None
+        code = self.process.exit_code if self.process else None
         if code is not None:
-            raise self._failed(f"ended in mid-run with {code if code >= 0 else 128 - code}")
+            raise self._failed(f"ended in mid-run with {code}")
 
     def _forget_killed(self) -> None:
         """Removes what a run leaves that was killed in this folder (and is resumed now)."""
@@ -454,28 +427,20 @@ class PrivateServer:
     def _run_once(self, arguments: list[str], stdin: Path | None) -> None:
         # Other than at the end of the run (server.toml), this stop must leave files that can be started from.
         command = self._command([*arguments, "--innodb-fast-shutdown=1"])
-        with self._log.open("ab") as log, stdin.open("rb") if stdin else contextlib.nullcontext() as source:
-            try:
-                ended = subprocess.run(
-                    command, stdin=source or subprocess.DEVNULL, stdout=log, stderr=log,
-                    cwd=self._folder, start_new_session=True, timeout=START_DEADLINE_S, check=False,
-                )  # fmt: skip
-            except subprocess.TimeoutExpired:
-                raise self._failed(f"did not initialise its data within {START_DEADLINE_S:.0f} s") from None
-        if ended.returncode != 0:
-            raise self._failed(f"could not initialise its data (exit {ended.returncode})")
+        try:
+            code = run("database", command, self._log, folder=self._folder, longest_s=START_DEADLINE_S, reads=stdin)
+        except ProcessError as error:
+            raise self._failed(f"did not initialise its data ({error})") from None
+        if code != 0:
+            raise self._failed(f"could not initialise its data (exit {code})")
 
     def _command(self, arguments: list[str]) -> list[str]:
-        path = self._binary.path
-        launch: list[str | Path] = []
-        if threading.current_thread() is threading.main_thread():  # it is the thread's death that the kernel reports
-            launch = [sys.executable, "-I", "-S", "-c", _LAUNCH, str(os.getpid())]
         own: list[str | Path] = [f"--datadir={self._data}", f"--tmpdir={self._tmp}"]
         if share := self._own_share():
             own += [f"--lc-messages-dir={share}", f"--character-sets-dir={share / 'charsets'}"]
         if os.geteuid() == 0:
             own.append("--user=root")  # a server refuses to be root unless told so
-        return [str(each) for each in (*launch, path, f"--defaults-file={self._settings}", *own, *arguments)]
+        return [str(each) for each in (self._binary.path, f"--defaults-file={self._settings}", *own, *arguments)]
 
     def _own_share(self) -> Path | None:
         """The share folder of unpacked binaries; an installed server knows its own."""
@@ -500,9 +465,9 @@ class PrivateServer:
         self._sockets = Path(tempfile.mkdtemp(prefix="nsb-"))
         return self._sockets / "s.sock"
 
-    def _wait_until_ready(self, process: subprocess.Popen[bytes], login: Login) -> None:
+    def _wait_until_ready(self, process: Process, login: Login) -> None:
         def must_run() -> None:
-            if (code := process.poll()) is not None:
+            if (code := process.exit_code) is not None:
                 raise self._failed(f"ended with {code} as soon as it was started")
 
         if not login.let_in(START_DEADLINE_S, must_run):
@@ -517,13 +482,3 @@ class PrivateServer:
         if Path("/etc/apparmor.d/usr.sbin.mysqld").exists():
             hint = f"AppArmor may confine it to folders of its own; {hint}"
         return DatabaseError("\n  ".join([f"{self._binary.path} {what}: {hint}. Its last words ({self._log}):", *lines]))
-
-
-def _free_port() -> int:
-    """One that nothing listens on, below those the kernel gives to outgoing connections: a load run makes thousands."""
-    for _ in range(100):
-        port = PORTS.start + secrets.randbelow(len(PORTS))
-        with socket.socket() as probe, contextlib.suppress(OSError):
-            probe.bind(("127.0.0.1", port))
-            return port
-    raise DatabaseError(f"no port from {PORTS.start} to {PORTS.stop - 1} is free on 127.0.0.1: end what listens there")

@@ -198,8 +198,9 @@ class Process:
         environment: Mapping[str, str] | None = None,
         cpus: Sequence[int] | None = None,
         folder: Path | None = None,
+        reads: Path | None = None,
     ) -> None:
-        """Start `command` with its output appended to `log`, pinned to `cpus` from its first instruction on.
+        """Start `command` with its output appended to `log`, pinned to `cpus` from its first instruction on. `reads`: its standard input.
 
         Raises ProcessError where the program cannot be started.
         """
@@ -221,13 +222,13 @@ class Process:
         except OSError as error:
             raise ProcessError(f"{name} cannot be started: {log}: {error.strerror}") from None
         # Whole, else a stop that is asked for right now would leave a process that nobody knows.
-        with output, undisturbed():
+        with output, reads.open("rb") if reads else contextlib.nullcontext() as source, undisturbed():
             self.began = time.monotonic()
             try:
                 self._popen = _STARTER.submit(
                     subprocess.Popen,
                     list(command),
-                    stdin=subprocess.DEVNULL,
+                    stdin=source or subprocess.DEVNULL,
                     stdout=output,
                     stderr=output,
                     env=dict(environment) if environment is not None else None,
@@ -347,13 +348,14 @@ def run(
     environment: Mapping[str, str] | None = None,
     folder: Path | None = None,
     longest_s: float = math.inf,
+    reads: Path | None = None,
 ) -> int:
     """Runs a program to its end, its output appended to `log`; returns the exit code.
 
     What it started ends with it, also where the harness is stopped meanwhile: a compiler is many processes.
     Raises ProcessError where it cannot be started, or has not ended after `longest_s`.
     """
-    process = Process(name, command, log, environment, folder=folder)
+    process = Process(name, command, log, environment, folder=folder, reads=reads)
     try:
         ended = process.wait(longest_s) is not None
     finally:
