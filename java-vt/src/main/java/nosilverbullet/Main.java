@@ -1,8 +1,5 @@
 package nosilverbullet;
 
-import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import org.springframework.beans.factory.annotation.Value;
@@ -14,7 +11,7 @@ import org.springframework.context.annotation.Bean;
 /** Wires settings, pool, client and server; Spring Boot itself answers SIGTERM and SIGINT (C41). */
 @SpringBootApplication(proxyBeanMethods = false)
 class Main {
-    public static void main(String[] arguments) throws IOException {
+    public static void main(String[] arguments) {
         try {
             start(Settings.from(System.getenv()));
         } catch (Settings.Wrong wrong) {
@@ -23,21 +20,17 @@ class Main {
         }
     }
 
-    static ConfigurableApplicationContext start(Settings settings) throws IOException {
+    static ConfigurableApplicationContext start(Settings settings) {
         // Read once by the classes they belong to, so they are set before any of these is loaded.
         System.setProperty("jdk.virtualThreadScheduler.parallelism", "" + settings.workers()); // C64
         System.setProperty("com.zaxxer.hikari.aliveBypassWindowMs", "" + Long.MAX_VALUE); // C60: no test on borrow
         System.setProperty("com.zaxxer.hikari.timeoutMs.floor", "1"); // DB_ACQUIRE_TIMEOUT_MS may be below 250
 
-        // Not readString: it asks for one byte first, and a sysctl gives an answer only once.
-        var granted =
-                Files.readAllLines(Path.of("/proc/sys/net/core/somaxconn")).getFirst();
         var application = new SpringApplication(Main.class);
         application.addInitializers(context -> context.getBeanFactory().registerSingleton("settings", settings));
         return application.run(
                 "--server.address=" + settings.host().getHostAddress(),
                 "--server.port=" + settings.port(),
-                "--server.tomcat.accept-count=" + Math.min(4096, Integer.parseInt(granted)), // C62
                 "--server.tomcat.threads.max=" + settings.serverThreads());
     }
 

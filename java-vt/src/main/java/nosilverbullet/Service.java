@@ -70,7 +70,7 @@ record Service(
                 .put("pool_size", database.pool().getMaximumPoolSize())
                 .put("cancels_on_disconnect", false); // servlets are not told (C40)
         runtime.putObject("settings")
-                .put("backlog", http.getAcceptCount())
+                .putNull("backlog") // as many of 4096 as the kernel grants (C62)
                 .put("keep_alive_s", http.getKeepAliveTimeout() / 1000)
                 .put("max_connections", http.getMaxConnections() == Integer.MAX_VALUE ? null : http.getMaxConnections())
                 .put("server_threads", virtual ? null : http.getMaxThreads())

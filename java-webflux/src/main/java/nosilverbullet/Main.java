@@ -1,7 +1,6 @@
 package nosilverbullet;
 
 import io.netty.channel.ChannelOption;
-import io.netty.util.NetUtil;
 import java.time.Duration;
 import org.springframework.boot.SpringApplication;
 import org.springframework.boot.autoconfigure.SpringBootApplication;
@@ -18,7 +17,6 @@ import reactor.netty.resources.LoopResources;
 @SpringBootApplication(proxyBeanMethods = false)
 class Main {
     static final Duration UPSTREAM_IDLE = Duration.ofHours(24); // C63
-    static final int BACKLOG = Math.min(4096, NetUtil.SOMAXCONN); // C62
 
     public static void main(String[] arguments) {
         try {
@@ -58,6 +56,6 @@ class Main {
     /** What Spring Boot has no property for. */
     @Bean
     NettyServerCustomizer netty() {
-        return http -> http.option(ChannelOption.SO_BACKLOG, BACKLOG); // C62
+        return http -> http.option(ChannelOption.SO_BACKLOG, 4096); // C62
     }
 }

@@ -51,7 +51,7 @@ record Service(
                 .put("pool_size", facts.poolSize())
                 .put("cancels_on_disconnect", true);
         runtime.putObject("settings")
-                .put("backlog", Main.BACKLOG)
+                .putNull("backlog") // as many of 4096 as the kernel grants (C62)
                 .put("keep_alive_s", server.getIdleTimeout().toSeconds())
                 .putNull("max_connections")
                 .putNull("server_threads")
