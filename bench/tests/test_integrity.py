@@ -21,11 +21,12 @@ from test_starts import start
 
 RESULTS = sorted(path.parent for path in (BENCH / "results").glob("*/run.json"))
 RECORDED = BENCH / "tests" / "recordings" / "run"
+ALTERED = "does not fit its hash in chain.sha256, line {}: it was changed afterwards, or the last lines were taken away"
 
 
 @pytest.fixture
 def run(tmp_path: Path) -> Path:
-    """Three cells and two starts, written in turn: chain.sha256 has their links as lines 1 to 5."""
+    """Three cells and two starts, written in turn: chain.sha256 has their links as lines 2 to 6, and that of run.json as its first."""
     folder = tmp_path / "run"
     made = Journal(folder)
     made.facts(run_json(tier="standard"))
@@ -53,20 +54,22 @@ def found(folder: Path) -> str:
 def test_what_was_written_holds(run: Path) -> None:
     chain = chain_of(run)
     assert chain is not None
-    assert chain.ends == {name: (run / name).stat().st_size for name in ("cells.jsonl", "starts.jsonl")}
+    assert chain.ends == {name: (run / name).stat().st_size for name in ("cells.jsonl", "starts.jsonl", "chain.sha256")}
     assert (len(read_run(run)[1]), len(read_starts_of(run))) == (3, 2)
 
 
 def test_each_link_is_the_hash_of_the_one_before_and_its_line(run: Path) -> None:
     cells, starts = ((run / name).read_bytes().splitlines(keepends=True) for name in ("cells.jsonl", "starts.jsonl"))
-    head, expected = "", []
+    known = hashlib.sha256((run / "run.json").read_bytes()).hexdigest()
+    head = hashlib.sha256(known.encode()).hexdigest()
+    expected = [f"{head}  run.json {known}\n"]
     for name, line in (("starts", starts[0]), ("cells", cells[0]), ("cells", cells[1]), ("starts", starts[1]), ("cells", cells[2])):
         head = hashlib.sha256(head.encode() + line).hexdigest()
         expected.append(f"{head}  {name}.jsonl\n")
     assert (run / "chain.sha256").read_text() == "".join(expected)
 
 
-@pytest.mark.parametrize(("name", "line", "link"), [("cells", 1, 2), ("cells", 2, 3), ("cells", 3, 5), ("starts", 1, 1), ("starts", 2, 4)])
+@pytest.mark.parametrize(("name", "line", "link"), [("cells", 1, 3), ("cells", 2, 4), ("cells", 3, 6), ("starts", 1, 2), ("starts", 2, 5)])
 def test_a_byte_altered_in_any_line_is_named(run: Path, name: str, line: int, link: int) -> None:
     def bend(lines: list[bytes]) -> None:
         lines[line - 1] = lines[line - 1].replace(b"4", b"5", 1) if b"4" in lines[line - 1] else lines[line - 1].replace(b"0", b"1", 1)
@@ -85,11 +88,11 @@ def test_a_byte_altered_in_any_line_is_named(run: Path, name: str, line: int, li
 @pytest.mark.parametrize(
     ("change", "sentence"),
     [
-        (lambda lines: lines.pop(0), "cells.jsonl, line 1, does not fit its hash in chain.sha256, line 2"),
-        (lambda lines: lines.pop(), "cells.jsonl, line 3, is missing: chain.sha256, line 5, has its hash"),
-        (lambda lines: lines.insert(1, lines[0]), "cells.jsonl, line 2, does not fit its hash in chain.sha256, line 3"),
+        (lambda lines: lines.pop(0), "cells.jsonl, line 1, does not fit its hash in chain.sha256, line 3"),
+        (lambda lines: lines.pop(), "cells.jsonl, line 3, is missing: chain.sha256, line 6, has its hash"),
+        (lambda lines: lines.insert(1, lines[0]), "cells.jsonl, line 2, does not fit its hash in chain.sha256, line 4"),
         (lambda lines: lines.extend(lines[:2]), "cells.jsonl, line 4, was put in afterwards: chain.sha256 ends before it"),
-        (lambda lines: lines.clear(), "cells.jsonl, line 1, is missing: chain.sha256, line 2, has its hash"),
+        (lambda lines: lines.clear(), "cells.jsonl, line 1, is missing: chain.sha256, line 3, has its hash"),
     ],
 )
 def test_lines_taken_away_or_put_in_are_named(run: Path, change: Callable[[list[bytes]], Any], sentence: str) -> None:
@@ -105,6 +108,34 @@ def test_a_chain_that_was_altered_or_deleted_is_told(run: Path) -> None:
     assert found(run) == "chain.sha256 is missing: run.json says that there is one"
     (run / "chain.sha256").write_text("")
     assert found(run).endswith("was put in afterwards: chain.sha256 ends before it")
+
+
+def test_a_run_json_that_was_altered_is_told(run: Path) -> None:
+    text = (run / "run.json").read_text()
+    (run / "run.json").write_text(text.replace("standard", "publish"))
+    assert found(run) == f"run.json {ALTERED.format(1)}"
+    with pytest.raises(Altered):
+        Journal(run)
+
+
+def test_cells_that_are_taken_away_to_be_measured_again_are_told_once_a_run_is_over(run: Path) -> None:
+    """With their links, so that the rest of the chain holds."""
+    Journal(run).facts({**run_json(tier="standard"), "wall_s": {}})
+    for name in ("cells.jsonl", "chain.sha256"):
+        changed(run / name, lambda lines: lines.pop())
+    changed(run / "chain.sha256", lambda lines: lines.pop())
+    assert found(run) == f"run.json {ALTERED.format(1)}"
+
+
+def test_a_run_json_that_a_killed_harness_did_not_write_is_none_that_was_altered(run: Path) -> None:
+    there, links = (run / "run.json").read_bytes(), (run / "chain.sha256").read_bytes()
+    Journal(run).facts({**run_json(tier="standard"), "wall_s": {}})
+    (run / "run.json").write_bytes(there)
+    assert len(read_run(run)[1]) == 3
+    cut_torn_tail(run)
+    assert (run / "chain.sha256").read_bytes() == links
+    Journal(run).append(cell(4))
+    assert len(read_run(run)[1]) == 4
 
 
 def test_a_line_without_its_link_is_that_of_a_killed_harness_wherever_the_link_was_torn(run: Path) -> None:
@@ -133,12 +164,12 @@ def test_a_run_from_before_goes_on_without_a_chain(tmp_path: Path) -> None:
 
 
 def test_a_kept_run_has_sums_as_sha256sum_reads_them(run: Path, tmp_path: Path) -> None:
-    (run / "run.json").write_text((run / "run.json").read_text().replace("{", '{"started_at": "2026-11-24T01:02:03+00:00",', 1))
+    Journal(run).facts({**run_json(tier="standard"), "started_at": "2026-11-24T01:02:03+00:00"})
     kept = keep(run, tmp_path / "results", None)
     assert kept.name == "20261124-standard"
     subprocess.run(["sha256sum", "--check", "--strict", SUMS], cwd=kept, check=True, capture_output=True)
     (kept / "run.json").write_text((kept / "run.json").read_text() + "\n")
-    assert found(kept) == "run.json was changed after the run was kept: SHA256SUMS has another hash for it"
+    assert found(kept) == f"run.json {ALTERED.format(7)}"
 
 
 @pytest.mark.parametrize(
@@ -183,7 +214,7 @@ def test_verbs_stop_at_an_altered_record_with_one_sentence(run: Path) -> None:
         done = verb(*arguments)
         assert (done.returncode, done.stdout) == (1, ""), done
         assert done.stderr == (
-            f"{run}/cells.jsonl, line 2, does not fit its hash in chain.sha256, line 3: one of them was changed after it was recorded\n"
+            f"{run}/cells.jsonl, line 2, does not fit its hash in chain.sha256, line 4: one of them was changed after it was recorded\n"
         )
 
 

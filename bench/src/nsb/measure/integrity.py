@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,9 +18,11 @@ from nsb.errors import Failure
 CHAIN, SUMS = "chain.sha256", "SHA256SUMS"
 CHAINED = ("cells.jsonl", "starts.jsonl")
 """The files whose lines are chained, in one chain, in the order in which they were written."""
-SUMMED = ("run.json", *CHAINED, "code.json", CHAIN, "raw.tar.xz")
+FACTS = "run.json"
+"""Written anew from time to time: its link has the hash of what is written next."""
+SUMMED = (FACTS, *CHAINED, "code.json", CHAIN, "raw.tar.xz")
 """What a kept run has a sum of, where it is there."""
-_LINK = re.compile(rb"([0-9a-f]{64})  (cells\.jsonl|starts\.jsonl)\n")
+_LINK = re.compile(rb"([0-9a-f]{64})  (?:(cells\.jsonl|starts\.jsonl)|run\.json ([0-9a-f]{64}))\n")
 _SUM = re.compile(r"([0-9a-f]{64})  ([\w.-]+)")
 
 
@@ -37,7 +39,8 @@ class Chain:
     head: str
     """The last hash, 64 hexadecimal digits; empty before the first line."""
     ends: dict[str, int]
-    """File of CHAINED → bytes of it that the chain covers. A line beyond was being written when the harness ended: it does not count."""
+    """File of CHAINED → bytes of it that the chain covers. A line beyond was being written when the harness ended: it does not count.
+    And of the chain itself, without a last link whose run.json was never written."""
 
 
 def link(previous: str, line: bytes) -> str:
@@ -56,6 +59,8 @@ def chain_of(folder: Path) -> Chain | None:
     except FileNotFoundError:
         return None
     head, ends, numbers = "", dict.fromkeys(CHAINED, 0), dict.fromkeys(CHAINED, 0)
+    facts: list[tuple[int, bytes]] = []
+    whole = lines = 0
     with ExitStack() as opened:
         files = {name: opened.enter_context((folder / name).open("rb")) for name in CHAINED if (folder / name).exists()}
         for at, text in enumerate(links, 1):
@@ -64,6 +69,13 @@ def chain_of(folder: Path) -> Chain | None:
             found = _LINK.fullmatch(text)
             if found is None:
                 raise Altered(f"{folder / CHAIN}, line {at}, is no link of a chain")
+            whole, lines = whole + len(text), at
+            if found[3] is not None:
+                facts.append((at, found[3]))
+                head = link(head, found[3])
+                if head != found[1].decode():
+                    raise Altered(f"{folder / CHAIN}, line {at}, does not follow from the one before it")
+                continue
             name = found[2].decode()
             numbers[name] += 1
             line = files[name].readline() if name in files else b""
@@ -77,7 +89,23 @@ def chain_of(folder: Path) -> Chain | None:
         beyond = [name for name, file in files.items() for line in file if line.endswith(b"\n")]
     if len(beyond) > 1:
         raise Altered(f"{folder / beyond[0]}, line {numbers[beyond[0]] + 1}, was put in afterwards: {CHAIN} ends before it")
-    return Chain(head, ends)
+    if facts and not _written(folder, facts) and facts[-1][0] == lines:
+        whole -= len(links[lines - 1])
+    return Chain(head, {**ends, CHAIN: whole})
+
+
+def _written(folder: Path, facts: Sequence[tuple[int, bytes]]) -> bool:
+    """Whether run.json is the one that the last of these links is of. A link is written first: a harness that is killed then writes no
+    run.json any more.
+
+    Raises Altered where it is of none of the last two, and OSError.
+    """
+    there = [_sum(folder / FACTS).encode()] if (folder / FACTS).exists() else []
+    last, *before = [known for _, known in reversed(facts[-2:])]
+    if there and there[0] not in (last, *before):
+        told = f"does not fit its hash in {CHAIN}, line {facts[-1][0]}: it was changed afterwards, or the last lines were taken away"
+        raise Altered(f"{folder / FACTS} {told}")
+    return there == [last]
 
 
 def sums(folder: Path) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
+import hashlib
 import json
 import os
 from collections.abc import Iterable, Iterator, Mapping
@@ -70,8 +71,26 @@ class Journal:
         self._head = None if chain is None else chain.head
 
     def facts(self, run: Mapping[str, Any]) -> None:
-        """run.json, which says that there is a chain: else one that is deleted would not be missed. Raises JournalError."""
-        write_whole(self.folder / RUN, to_json(run if self._head is None else {**run, "chain": CHAIN}))
+        """run.json, which says that there is a chain: else one that is deleted would not be missed; and its link before it.
+
+        Raises JournalError.
+        """
+        if self._head is None:
+            write_whole(self.folder / RUN, to_json(run))
+            return
+        text = to_json({**run, "chain": CHAIN})
+        known = hashlib.sha256(text.encode()).hexdigest()
+        head, chain = link(self._head, known.encode()), self.folder / CHAIN
+        with undisturbed():
+            before = chain.stat().st_size
+            _append(chain, f"{head}  {RUN} {known}\n")
+            try:
+                write_whole(self.folder / RUN, text)
+            except JournalError:
+                with contextlib.suppress(OSError):
+                    os.truncate(chain, before)
+                raise
+            self._head = head
 
     def append(self, record: Record) -> None:
         """Returns when the line is on the disk. Raises JournalError where the disk is full: what was written before stays whole."""
