@@ -46,7 +46,7 @@ func run(getenv func(string) string, stderr io.Writer) int {
 		<-stop.Done()
 		_ = server.Close() // at once: nobody waits for an answer when a run is over
 	}()
-	if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+	if err := server.Serve(inTurn{listener}); !errors.Is(err, http.ErrServerClosed) {
 		fmt.Fprintln(stderr, err)
 		return 1
 	}

@@ -1,7 +1,10 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
+	"errors"
+	"net"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -34,6 +37,33 @@ func newUpstream() http.Handler {
 	mux.HandleFunc("GET /stats", u.stats)
 	mux.HandleFunc("POST /reset", u.reset)
 	return mux
+}
+
+// inTurn accepts connections with one call at a time: calls that shall overlap need connections of their own. Who sends several by one packet
+// (pipelining) is answered 400.
+type inTurn struct{ net.Listener }
+
+func (l inTurn) Accept() (net.Conn, error) {
+	accepted, err := l.Listener.Accept()
+	if err != nil {
+		return nil, err
+	}
+	return oneCall{accepted}, nil
+}
+
+type oneCall struct{ net.Conn }
+
+var (
+	headEnd   = []byte("\r\n\r\n")
+	errBehind = errors.New("a call came behind another one")
+)
+
+func (c oneCall) Read(to []byte) (int, error) {
+	read, err := c.Conn.Read(to)
+	if bytes.Count(to[:read], headEnd) > 1 {
+		return 0, errBehind
+	}
+	return read, err
 }
 
 // hello is the null server: what a generator measures here is the generator.

@@ -63,6 +63,29 @@ func eventually(t *testing.T, url, want string) {
 	t.Fatalf("stats: got %s, want %s", got, want)
 }
 
+func TestCallsThatComeInOnePacketAreRefused(t *testing.T) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := &http.Server{Handler: newUpstream()}
+	defer server.Close()
+	go func() { _ = server.Serve(inTurn{listener}) }()
+	one := "GET /delay?ms=1 HTTP/1.1\r\nHost: x\r\n\r\n"
+	for calls, want := range map[string]string{one: "HTTP/1.1 200 OK", one + one: "HTTP/1.1 400 Bad Request"} {
+		connection, err := net.Dial("tcp", listener.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, _ = io.WriteString(connection, calls)
+		got := make([]byte, len(want))
+		if _, err := io.ReadFull(connection, got); err != nil || string(got) != want {
+			t.Fatalf("%v, %q in the place of %q", err, got, want)
+		}
+		_ = connection.Close()
+	}
+}
+
 func TestHelloIsPlainText(t *testing.T) {
 	response, body := call(t, "GET", start(t)+"/hello")
 	if response.StatusCode != 200 || body != "hello" || response.Header.Get("Content-Type") != "text/plain" || response.ContentLength != 5 {
