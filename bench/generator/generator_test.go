@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -21,7 +22,14 @@ func drive(t *testing.T, handler http.HandlerFunc, change func(*Order)) ([]Readi
 
 func driveKnown(t *testing.T, handler http.HandlerFunc, change func(*Order), know func(*load)) ([]Reading, bool) {
 	t.Helper()
-	server := httptest.NewServer(handler)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasPrefix(r.URL.Path, "/iello") || strings.HasPrefix(r.URL.Path, "/cooks") {
+			w.WriteHeader(http.StatusNotFound)
+			_, _ = io.WriteString(w, nothing.Body)
+			return
+		}
+		handler(w, r)
+	}))
 	defer server.Close()
 	order := Order{
 		Address: strings.TrimPrefix(server.URL, "http://"), Targets: []Target{{Method: "GET", Path: "/hello", Body: "hello", Status: 200, Weight: 1}},
@@ -55,7 +63,7 @@ func TestCountsWhatTheServiceAnswered(t *testing.T) {
 	if failed || last.Answers == 0 || last.Answers != asked.Load() {
 		t.Fatalf("%d answers, the service gave %d: %+v", last.Answers, asked.Load(), last)
 	}
-	if len(readings) != 1+5+1 || last.Opened != 4 || last.ServiceCPUS <= readings[0].ServiceCPUS || last.LatencySumS <= 0 || last.LeastLatencyS <= 0 ||
+	if len(readings) != 1+5+1 || last.Opened != 4 || last.Odd != 4 || last.ServiceCPUS <= readings[0].ServiceCPUS || last.LatencySumS <= 0 || last.LeastLatencyS <= 0 ||
 		last.LeastLatencyS*float64(last.Answers) > last.LatencySumS {
 		t.Fatalf("%+v", readings)
 	}
@@ -182,6 +190,35 @@ func TestAWrongAnswerEndsTheLoadAndIsQuoted(t *testing.T) {
 	}
 }
 
+func TestWhoAnswersWithoutReadingIsFoundByTheLastRequest(t *testing.T) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	go func() {
+		for {
+			c, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			go func() {
+				for buffer := make([]byte, 4096); ; {
+					if _, err := c.Read(buffer); err != nil {
+						return
+					}
+					_, _ = io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello")
+				}
+			}()
+		}
+	}()
+	readings, failed := drive(t, hello, func(o *Order) { o.Address = listener.Addr().String() })
+	last := readings[len(readings)-1]
+	if !failed || last.Answers == 0 || !strings.Contains(last.Wrong, `asked "GET /iello HTTP/1.1`) || !strings.Contains(last.Wrong, "expected status 404") {
+		t.Fatalf("failed %v: %+v", failed, last)
+	}
+}
+
 func TestConnectionsThatTheServiceClosesAreCounted(t *testing.T) {
 	readings, failed := drive(t, func(w http.ResponseWriter, r *http.Request) { w.Header().Set("Connection", "close"); hello(w, r) }, func(*Order) {})
 	last := readings[len(readings)-1]
@@ -205,8 +242,13 @@ func TestAnAnswerInPieces(t *testing.T) {
 			go func() {
 				buffer := make([]byte, 4096)
 				for {
-					if _, err := c.Read(buffer); err != nil {
+					read, err := c.Read(buffer)
+					if err != nil {
 						return
+					}
+					if strings.HasPrefix(string(buffer[:read]), "GET /iello ") {
+						_, _ = fmt.Fprintf(c, "HTTP/1.1 404 Not Found\r\nContent-Length: %d\r\n\r\n%s", len(nothing.Body), nothing.Body)
+						continue
 					}
 					for _, piece := range []string{"HTTP/1.1 200 OK\r\nCONTENT-LEN", "GTH: 5\r\nX: ", "y\r\n\r", "\nhel", "lo"} {
 						_, _ = io.WriteString(c, piece)

@@ -36,6 +36,8 @@ type Reading struct {
 	LeastLatencyS float64 `json:"least_latency_s"`
 	// AnswersOf is Answers by target, in the order's order.
 	AnswersOf []uint64 `json:"answers_of"`
+	// Odd answers were right too: those to the last request of each connection (see askOdd). They are in no other count.
+	Odd uint64 `json:"odd"`
 	// Wrong says what went wrong, with request and answer quoted; empty where nothing did. It ends the load.
 	Wrong string `json:"wrong,omitempty"`
 }
@@ -44,8 +46,12 @@ type Reading struct {
 type target struct {
 	Target
 	head, send, body template
+	odd              template
 	sent, answers    uint64
 }
+
+// nothing is what must be answered where nothing is (C31).
+var nothing = target{Target: Target{Status: 404, Body: `{"type":"about:blank","title":"Not Found","status":404,"detail":"nothing is here"}`}}
 
 type connection struct {
 	fd       int
@@ -58,6 +64,7 @@ type connection struct {
 	waiting  bool
 	user     int  // of a flow
 	asked    bool // whether the request of a flow's user could be sent
+	odd      bool // whether its last request has been sent
 }
 
 // rest is a connection between an answer and its next request.
@@ -77,6 +84,7 @@ type load struct {
 	epoll       int
 	random      uint64
 	answers     uint64
+	odd         uint64
 	opened      int
 	latency     time.Duration
 	least       time.Duration
@@ -87,8 +95,9 @@ type load struct {
 	underWay    int
 	ending      bool
 	clocks      []int
-	resting     []rest // in the order of their ends: all rest equally long
-	awake       int    // resting[:awake] have been asked again
+	used        []float64 // by each clock, as last read (s)
+	resting     []rest    // in the order of their ends: all rest equally long
+	awake       int       // resting[:awake] have been asked again
 }
 
 // prepared is an order of which nothing has been sent.
@@ -101,7 +110,10 @@ func prepared(order Order) (*load, error) {
 		if each.Send != "" {
 			head += "Content-Type: application/json\r\n"
 		}
-		found.targets = append(found.targets, target{Target: each, head: parseTemplate(head), send: parseTemplate(each.Send), body: parseTemplate(each.Body)})
+		odd := "GET " + elsewhere(each.Path) + " HTTP/1.1\r\nHost: " + order.Address + "\r\n\r\n"
+		found.targets = append(found.targets, target{
+			Target: each, head: parseTemplate(head), send: parseTemplate(each.Send), body: parseTemplate(each.Body), odd: parseTemplate(odd),
+		})
 		found.weights += uint64(each.Weight)
 	}
 	for _, pid := range order.PIDs {
@@ -111,6 +123,7 @@ func prepared(order Order) (*load, error) {
 		}
 		found.clocks = append(found.clocks, clock)
 	}
+	found.used = make([]float64, len(found.clocks))
 	epoll, err := syscall.EpollCreate1(syscall.EPOLL_CLOEXEC)
 	if err != nil {
 		return nil, fmt.Errorf("epoll: %w", err)
@@ -180,6 +193,14 @@ func (l *load) draw() *target {
 	return &l.targets[0]
 }
 
+// elsewhere is a path like this one, and as long, where nothing is: /iello for /hello.
+func elsewhere(path string) string {
+	if len(path) < 2 {
+		return path + "nowhere"
+	}
+	return path[:1] + string(rune(path[1]+1)) + path[2:]
+}
+
 // compose draws the next request of a connection, and what must be answered.
 func (l *load) compose(c *connection) {
 	asked := l.draw()
@@ -204,8 +225,22 @@ func (l *load) compose(c *connection) {
 
 // ask sends the next request on a connection.
 func (l *load) ask(number int, now time.Duration) {
+	l.compose(&l.connections[number])
+	l.send(number, now)
+}
+
+// askOdd sends the last request of a connection, when the time is over: it is like the others, and nothing is there.
+// So whoever answers without reading what is asked is found, and no figure contains what that takes.
+func (l *load) askOdd(number int, now time.Duration) {
 	c := &l.connections[number]
-	l.compose(c)
+	c.request = c.target.odd.fill(c.request[:0], 1, 1_000_000_000)
+	c.expected = append(c.expected[:0], nothing.Body...)
+	c.target, c.got, c.odd = &nothing, 0, true
+	l.send(number, now)
+}
+
+func (l *load) send(number int, now time.Duration) {
+	c := &l.connections[number]
 	c.sent, c.waiting = now, true
 	l.underWay++
 	switch errno := c.write(); errno {
@@ -276,6 +311,9 @@ func (l *load) hear(number int, now time.Duration) {
 			return
 		}
 		_ = syscall.Close(c.fd) // between two requests it may; how often is told (Opened)
+		if c.odd {
+			return
+		}
 		if err := l.open(number); err != nil {
 			l.fail(err.Error())
 		}
@@ -287,6 +325,12 @@ func (l *load) hear(number int, now time.Duration) {
 	}
 	if !c.waiting || !whole || !c.right(answer) {
 		l.fail(c.quoted())
+		return
+	}
+	if c.odd {
+		l.odd++
+		c.waiting = false
+		l.underWay--
 		return
 	}
 	l.answers++
@@ -305,6 +349,7 @@ func (l *load) hear(number int, now time.Duration) {
 		}
 	}
 	if l.ending {
+		l.askOdd(number, now)
 		return
 	}
 	if l.order.PauseMS > 0 {
@@ -390,14 +435,16 @@ func (l *load) run(tell func(Reading)) bool {
 }
 
 func (l *load) reading() Reading {
-	found := Reading{Answers: l.answers, Opened: l.opened, LatencySumS: l.latency.Seconds(), LeastLatencyS: l.least.Seconds(), Wrong: l.wrong}
+	found := Reading{Answers: l.answers, Odd: l.odd, Opened: l.opened, LatencySumS: l.latency.Seconds(), LeastLatencyS: l.least.Seconds(), Wrong: l.wrong}
 	for number := range l.targets {
 		found.AnswersOf = append(found.AnswersOf, l.targets[number].answers)
 	}
 	found.AtS = float64(time.Now().UnixMicro()) / 1e6
-	for _, clock := range l.clocks {
-		seconds, _ := clockSeconds(clock) // one that has ended counts no more
-		found.ServiceCPUS += seconds
+	for number, clock := range l.clocks {
+		if seconds, err := clockSeconds(clock); err == nil { // of one that has ended what it had used when it was seen last
+			l.used[number] = seconds
+		}
+		found.ServiceCPUS += l.used[number]
 	}
 	found.GeneratorCPUS, _ = clockSeconds(processClock)
 	return found

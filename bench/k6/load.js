@@ -18,6 +18,7 @@ const iteration = new Trend('nsb_iteration', true); // the whole iteration, conn
 const lag = new Trend('nsb_lag', true); // how late the generator was
 const sent = new Counter('nsb_sent'); // before the answer: what k6 gives up at its end is in it too
 const opened = new Counter('nsb_opened'); // connections
+const odd = new Counter('nsb_odd'); // the last request of each user, see askOdd
 const started = new Counter('nsb_started');
 const beside = new Trend('nsb_beside', true); // the heavier requests among those that are measured
 const failures = new Counter('nsb_failures');
@@ -93,6 +94,19 @@ function quote(target, url, response, id) {
   console.error(`wrong answer: asked ${target.method} ${url} ${target.send ?? ''}, expected ${target.body.replaceAll('{id}', id)}, got ${got}`);
 }
 
+// The last request of a user, when the window has closed: it is like the others, and nothing is there (C31). It is in no figure. Who answers without
+// reading what is asked is found by it.
+const nothing = '{"type":"about:blank","title":"Not Found","status":404,"detail":"nothing is here"}';
+const elsewhere = cell.url.replace(/^(http:\/\/[^/]+\/)(.)/, (_, host, letter) => host + String.fromCharCode(letter.charCodeAt(0) + 1)).replace('{id}', '1');
+let oddAsked = false;
+function askOdd() {
+  oddAsked = true;
+  odd.add(1);
+  const response = http.request('GET', elsewhere, null, { timeout: parameters.timeout, responseType: 'text' });
+  if (response.status === 0 || (response.status === 404 && response.body === nothing)) return; // 0: nobody answered, which others tell
+  quote({ method: 'GET', body: `${nothing} with status 404` }, elsewhere, response, '');
+}
+
 // A fixed pseudo-random walk over the ids (Knuth's multiplicative hash), the same for every contender of a run (the seed is the run's).
 function idOf(n, ids) {
   return 1 + (((n + cell.seed) * 2654435761) % 4294967296) % ids;
@@ -115,14 +129,15 @@ export default function () {
   } else if (cell.whole && begin < cell.window_from_ms) {
     sleep((cell.window_from_ms - begin) / 1000);
   } else if (begin >= cell.window_to_ms && cell.iterations === null) {
-    if (!open) sleep(0.2);
+    if (!oddAsked && !cell.whole) askOdd();
+    else if (!open) sleep(0.2);
     return;
   }
   const n = exec.scenario.iterationInTest;
   const start = Date.now();
   const late = open ? Math.max(0, start - (exec.scenario.startTime + (n * 1000) / cell.rate)) : 0;
   const heavy = cell.beside !== null && n % cell.beside.every === cell.beside.every - 1;
-  const check = heavy || n % 50 === 0;
+  const check = heavy || n === 0 || Math.random() < 0.02; // drawn: a service can count, too
   const target = heavy ? cell.beside : cell;
   const id = target.ids > 0 ? idOf(n, target.ids) : 0;
   const url = target.ids > 0 ? target.url.replace('{id}', id) : target.url;

@@ -29,7 +29,10 @@ pytestmark = [
 BENCH = Path(__file__).resolve().parents[1]
 STEP_S, WARM = 0.5, 1100
 """One step of the warm-up (s), and more requests than two of them send: one connection rests for 1 ms after each."""
-AFTER = dict.fromkeys(("leaves-core", "forks", "long-answer", "wrong-answer", "seldom-fails", "borrows-core", "priority", "burdens"), WARM)
+AFTER = dict.fromkeys(
+    ("leaves-core", "forks", "long-answer", "wrong-answer", "seldom-fails", "borrows-core", "priority", "burdens", "answers-unread",
+     "right-when-compared", "longer-slices", "own-weight", "burdens-briefly"), WARM,
+)  # fmt: skip
 """Played once the warm-up is over: before, the harness pins every thread anyway, and refuses a wrong answer."""
 
 GO = [
@@ -66,6 +69,12 @@ GO = [
     ("priority", "cost-hello", "threads have the scheduling policy 3"),
     # by the second where its streams begin after the window's look at sockets, and before requests are counted
     ("burdens", "cost-hello", "connections to somebody who is neither its database nor the upstream | V5 go counted"),
+    ("answers-unread", "cost-hello", "expected status 404"),
+    ("answers-unread", "hello-max", "with status 404"),
+    ("right-when-compared", "hello-rate", "answers were wrong"),
+    ("packs-statements", "cost-read", "statements were prepared ones, where go-packs-statements must have executed"),
+    ("pipelines-calls", "cost-fanout", "expected status 200"),
+    ("own-weight", "cost-hello", "are in a scheduling group with the nice value -10"),
 ]
 PYTHON = [
     ("known-result", "cost-compute", "in registers: it did not compute them"),
@@ -122,17 +131,17 @@ def stage(work: Workshop, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
         yield found
 
 
-def measured(work: Workshop, stage: Stage, who: Contender, scenario: str, folder: Path) -> Cell:
-    """Who has to find the reference is told where it is, and shares the core with it."""
+def measured(work: Workshop, stage: Stage, who: Contender, scenario: str, folder: Path, beside_it: bool = False) -> Cell:
+    """`beside_it`: it shares the core with the reference. Who has to find that is told where it is."""
     tier = work.registry.tiers["smoke"].model_copy(update={"warm_cap_s": 2 * STEP_S})
-    beside = {"go": work.registry.contenders["go"]} if "CHEAT_FILE" in who.environment else {}
+    beside = {"go": work.registry.contenders["go"]} if beside_it else {}
     registry = work.registry.model_copy(update={"contenders": {**beside, who.id: who}, "tiers": {"smoke": tier}})
     plan = plans.make(registry, "smoke", [*beside, who.id], [scenario], "1cpu", 1, 1, rounds=1)
     ground = Ground(stage, session.generator_program(work, print), folder / "generator", 1)
     runner = Runner(plan, stage, Journal(folder), k6.ensure(work.root, str(work.found["go"].path), print), ground)
     try:
         runner.start_group([*beside, who.id], 1, print)
-        for name in beside:
+        for name in beside if "CHEAT_FILE" in who.environment else ():
             Path(who.environment["CHEAT_FILE"]).write_text(runner._running[name].base_url, encoding="utf-8")
         return judged(runner.measure(next(slot for slot in plan.slots(1) if slot.contender.id == who.id)))
     finally:
@@ -159,11 +168,15 @@ def test_a_cheat_gets_no_clean_number(
         if cheat == "hands-on":
             who = who.model_copy(update={"environment": {**who.environment, "CHEAT_HELPER": helper}})
         if cheat == "burdens":
-            who = who.model_copy(update={"environment": {**who.environment, "CHEAT_FILE": str(tmp_path / "reference")}})
-        cell = measured(work, stage, who, scenario, tmp_path / "run")
+            who = told_of_the_reference(who, tmp_path)
+        cell = measured(work, stage, who, scenario, tmp_path / "run", cheat == "burdens")
     told = [*cell.reasons, *cell.doubts]
     print(f"{who.id}: {cell.status}; {'; '.join(told)}")
     assert any(either in each for either in sentence.split(" | ") for each in told), (cell.status, told)
+
+
+def told_of_the_reference(who: Contender, folder: Path) -> Contender:
+    return who.model_copy(update={"environment": {**who.environment, "CHEAT_FILE": str(folder / "reference")}})
 
 
 @pytest.mark.parametrize(("name", "scenario"), HONEST)

@@ -509,7 +509,7 @@ def cost(
         read = [line(now - 3 + n / 10, USED * n / 10, 9.5 if n % 5 == 0 else None, waited_s=0.004 * n) for n in range(200)]
         driven = [
             {"at_s": now + n / 4, "answers": RATE * n // 4, "service_cpu_s": 0, "generator_cpu_s": 0.05 * n, "opened": 64}
-            | {"least_latency_s": 0.001, "answers_of": [RATE * n // 4]}
+            | {"least_latency_s": 0.001, "answers_of": [RATE * n // 4], "odd": 0}
             for n in range(round(4 * drove_s) + 1)
         ]
         driven.append({**driven[-1], "answers": driven[-1]["answers"] + 64, **wrong})  # in the time after the last reading

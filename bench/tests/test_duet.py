@@ -15,7 +15,7 @@ from nsb.analyse.cells import judged
 from nsb.analyse.quality import quality
 from nsb.analyse.stats import contrast
 from nsb.records.cells import Record
-from nsb.records.duet import Driven, Duet, Hang, Midway, Series, Speed, until_steady
+from nsb.records.duet import Driven, Duet, Hang, Midway, Part, Series, Speed, until_steady
 from nsb.records.judged import Cell
 from nsb.records.starts import Start
 from nsb.render import precision, words
@@ -164,6 +164,12 @@ HONEST = PLAIN.model_copy(update={"midway": [midway(OPENS), midway(CLOSES)]})
         ({"selects": 5, "inserts": 0, "inserted": None}, "invalid", f"V9 5 of {HONEST.executed} statements were SELECT"),
         ({"keys_read": 7}, "invalid", "V9 the database looked up 7 rows by key"),
         ({"own": HONEST.own.model_copy(update={"least_ms": 0.4})}, "invalid", "V6 slow answered within 0.4 ms what must wait 5 ms"),
+        (
+            {"own": HONEST.own.model_copy(update={"prepares": True}), "prepared": 40},
+            "invalid",
+            f"V9 40 statements were prepared ones, where slow must have executed {HONEST.own.answers}",
+        ),
+        ({"own": HONEST.own.model_copy(update={"odd": 64})}, "invalid", f"V5 slow counted {HONEST.own.answers} requests, the generator"),
         ({"own": HONEST.own.model_copy(update={"opened": 70})}, "valid", "V9 slow closed 6 connections"),
         ({"own": HONEST.own.model_copy(update={"waited_s": 0.2})}, "valid", "V6 slow had work for 32%"),
         ({"own": HONEST.own.model_copy(update={"waited_s": None})}, "valid", "V6 how long slow waited"),
@@ -359,6 +365,39 @@ def test_quality_tells_half_widths_halves_and_plants() -> None:
     (plant,) = found.plants
     assert plant.found
     assert plant.low < 1.2 < plant.high
+
+
+def beside_others(factor: float, rounds: int, costs: tuple[str, ...] = ("ref-twin", "quick", "slow")) -> list[str]:
+    """The doubts of the last one, beside whom the reference costs so many times as much."""
+    changes = {"executed": None, "inserted": None, "called": None}
+    cells = [
+        judged(record(cell_of(40.0, 20.0 * (factor if name == costs[-1] else 1.0), **changes), name, round_))
+        for round_ in range(1, rounds + 1)
+        for name in costs
+    ]
+    found = duet.burdened(duet.anchored(cells))
+    assert not [cell for cell in found if cell.doubts and cell.contender != costs[-1]]
+    return [doubt for cell in found for doubt in cell.doubts]
+
+
+def test_a_reference_that_costs_more_beside_one_contender_has_something_to_do_for_it() -> None:
+    told = beside_others(1.5, 4)
+    assert len(told) == 4
+    assert told[0].startswith("V6 the reference costs 1.50 × as much beside it as in the median of 4 rounds: it may have to work for it")
+    assert beside_others(1.2, 6) == beside_others(1.5, 3) == beside_others(1.5, 6, ("ref-twin", "slow")) == []
+
+
+def test_prepared_statements_of_a_mixture_are_those_of_its_parts() -> None:
+    parts = [
+        Part(scenario="a", statements=1, writes=False, reads_a_row=True, calls=0, call_ms=0),
+        Part(scenario="b", statements=0, writes=False, reads_a_row=False, calls=0, call_ms=0),
+    ]
+    both = [each.model_copy(update={"prepares": True, "answers_of": [100, each.answers - 100]}) for each in (HONEST.own, HONEST.partner)]
+    found = HONEST.model_copy(update={"own": both[0], "partner": both[1], "parts": parts, "statements": 0, "prepared": 200})
+    assert duet._prepared(both, found).outcome == "ok"
+    few = duet._prepared(both, found.model_copy(update={"prepared": 190}))
+    assert (few.outcome, few.sentence) == ("invalid", "190 statements were prepared ones, where slow and ref must have executed 200")
+    assert duet._prepared(both, found.model_copy(update={"prepared": None})).outcome == "ok"
 
 
 def test_quality_tells_beside_whom_the_reference_costs_more() -> None:

@@ -23,7 +23,7 @@ NOTHING: dict[str, Any] = {
     "counted": 2601, "clients": 100, "calls": 0, "call_ms": 0, "called": None, "asked_ms": None, "statements": 0, "questions": None,
     "selects": None, "inserts": None, "keys_read": None, "inserted": None, "asleep": None, "looks": 0,
 }  # fmt: skip
-READS = {"statements": 2, "questions": 5204, "selects": 5204, "inserts": 0, "keys_read": 2602}
+READS = {"statements": 2, "prepared": 5202, "questions": 5204, "selects": 5204, "inserts": 0, "keys_read": 2602}
 INSERTS = {"statements": 1, "questions": 2602, "selects": 0, "inserts": 2602, "inserted": 2602}
 CALLS = {"calls": 10, "call_ms": 100, "called": 26010, "asked_ms": 2_601_000}
 SLEEPS = {"statements": 1, "questions": 2602, "selects": 2602, "inserts": 0, "asleep": 140, "looks": 2}
@@ -62,6 +62,7 @@ def test_an_honest_load_is_nowhere_doubted(caused: dict[str, Any]) -> None:
         ({**INSERTS, "inserts": 0, "selects": 2602}, "V9 invalid: 0 of 2602 statements were INSERT, and 2602 of another kind"),
         ({**READS, "questions": 2602, "selects": 2602}, "V9 invalid: the database executed 2602 statements for 2600 answers of 2; "
          "2602 of 2602 statements were SELECT, and 0 of another kind"),
+        ({**READS, "prepared": 330}, "V9 invalid: 330 of 5204 statements were prepared ones, as the service says that all are"),
         ({**READS, "keys_read": 3}, "V9 invalid: the database looked up 3 rows by key for 2600 answers of one row each"),
         ({**SLEEPS, "asleep": 0}, "V9 invalid: 0 statements at most waited in the database, in 2 looks, where 145 do on average"),
     ],
@@ -78,6 +79,11 @@ def test_connections_that_are_closed_are_a_doubt() -> None:
 def test_what_is_held_beside_a_load_is_counted_by_the_service_too() -> None:
     assert said({"counted": 2601 + 400}, Held(opened=400, refused=0, ended=0, why="")) == []
     assert said({"counted": 2601 + 900}, Held(opened=400, refused=0, ended=0, why=""))[0].startswith("V5 invalid")
+
+
+def test_the_last_request_of_each_user_is_counted_by_the_service_too() -> None:
+    assert said({"counted": 2601 + 90}, odd_all=100) == []
+    assert said({"counted": 2601 + 110}, odd_all=100)[0].startswith("V5 invalid")
 
 
 def test_few_requests_in_the_database_may_be_missed() -> None:

@@ -19,7 +19,16 @@ from nsb.registry.load import Registry
 
 BENCH = Path(__file__).resolve().parents[1]
 READINGS = [
-    {"at_s": 10.0, "answers": 0, "service_cpu_s": 1.0, "generator_cpu_s": 0.0, "opened": 4, "least_latency_s": 0.001, "answers_of": [0]},
+    {
+        "at_s": 10.0,
+        "answers": 0,
+        "service_cpu_s": 1.0,
+        "generator_cpu_s": 0.0,
+        "opened": 4,
+        "least_latency_s": 0.001,
+        "answers_of": [0],
+        "odd": 0,
+    },
     {
         "at_s": 10.25,
         "answers": 500,
@@ -28,6 +37,7 @@ READINGS = [
         "opened": 4,
         "least_latency_s": 0.001,
         "answers_of": [500],
+        "odd": 0,
     },
     {
         "at_s": 10.26,
@@ -37,6 +47,7 @@ READINGS = [
         "opened": 4,
         "least_latency_s": 0.001,
         "answers_of": [504],
+        "odd": 4,
     },
 ]
 
@@ -59,7 +70,7 @@ def test_an_order_has_the_keys_that_the_generator_reads(registry: Registry) -> N
 def test_readings_end_before_the_time_in_which_the_last_answers_come(tmp_path: Path) -> None:
     found = generator.finish(told(tmp_path, [json.dumps(each) for each in READINGS], 0), 10)
     assert found.series.answers == [0, 500]
-    assert (found.answers, found.opened, found.wrong) == (504, 4, None)
+    assert (found.answers, found.odd, found.opened, found.wrong) == (504, 4, 4, None)
 
 
 def test_a_wrong_answer_comes_with_all_readings_before_it(tmp_path: Path) -> None:

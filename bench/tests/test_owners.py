@@ -15,7 +15,7 @@ from typing import Any, cast
 import pytest
 
 from nsb.analyse.owners import check
-from nsb.measure import owners
+from nsb.measure import owners, process
 from nsb.measure.native import Stage
 from nsb.measure.process import ALL_CORES, Process, free_port
 from nsb.measure.running import Running
@@ -33,6 +33,17 @@ if what == "calls":
     kept.append(socket.create_connection(("127.0.0.1", int(sys.argv[3]))))
 if what == "batch":
     os.sched_setscheduler(0, os.SCHED_BATCH, os.sched_param(0))
+if what == "slices":
+    import ctypes, struct
+    wanted = ctypes.create_string_buffer(struct.pack("=IIQiIQQQ", 48, 0, 0, os.getpriority(os.PRIO_PROCESS, 0), 0, 100_000_000, 0, 0))
+    ctypes.CDLL(None).syscall(int(sys.argv[3]), 0, wanted, 0)
+if what == "weighs":
+    open("/proc/self/autogroup", "w").write("5")
+if what == "lends":
+    kept.append(bytearray(os.urandom(1 << 16)) * 256)
+    if os.fork() == 0:
+        door.close()
+        time.sleep(3600)
 if what == "forks twice":
     if os.fork() == 0:
         os.setsid()
@@ -172,6 +183,35 @@ def test_threads_that_run_otherwise_than_those_of_others_are_told(served: Start)
     found = served("batch").found()
     usual = os.sched_getscheduler(0)
     assert found.faults == [f"1 threads have the scheduling policy {os.SCHED_BATCH} and the nice value {nice}, and not {usual} and {nice}"]
+
+
+@pytest.mark.skipif(not process.scheduled(0), reason="this kernel does not tell time slices")
+def test_threads_that_run_for_longer_are_told(served: Start) -> None:
+    assert process._SCHED_GETATTR is not None
+    (fault,) = served("slices", process._SCHED_GETATTR - 1).found().faults  # sched_setattr(2) has the number before
+    assert fault == f"1 threads have a time slice of 100 ms, and not of {process.scheduled(0):g} ms"
+
+
+@pytest.mark.skipif(not Path("/proc/self/autogroup").exists(), reason="this kernel has no scheduling groups of its own")
+def test_a_scheduling_group_of_another_weight_is_told(served: Start) -> None:
+    assert served("weighs").found().faults == ["1 processes are in a scheduling group with the nice value 5"]
+
+
+def test_memory_that_somebody_else_maps_is_told(served: Start) -> None:
+    one = served("lends")
+    look = one.look()
+    look._tree = (one.process.pid,)  # as if its child had come since
+    look.snap()
+    assert "a part of its memory is mapped by a process that is none of its own, 1 MiB or more" in look._faults
+
+
+def test_processes_that_end_under_load_are_told(served: Start) -> None:
+    one = served()
+    look = one.look()
+    look._tree = (*look._tree, 2**22 - 1)  # as if one more had been there
+    found = look.owned()
+    assert found is not None
+    assert found.faults == ["1 processes ended under load, and what they used last is in no figure"]
 
 
 @pytest.mark.skipif(len(ALL_CORES) < 2, reason="needs two cores")

@@ -167,6 +167,9 @@ def test_a_core_that_never_idles_is_used_by_those_who_are_known() -> None:
     assert core(0.3) == [f"invalid: 20.0{missing}"]
     assert core(0.3, steal_s=0.2 * WINDOWS * EVERY) == []
     assert core(0.3, rehearsal=True) == [f"doubt: 20.0{missing}"]
+    nobody: dict[str, Any] = {"competitors": 0}
+    assert core(0.3, **nobody) == core(0.3, idle_s=0.18 * WINDOWS * EVERY, **nobody) == []  # nobody looked; it had nothing to do
+    assert core(0.3, idle_s=0.0, **nobody) == [f"invalid: 20.0{missing}"]
 
 
 def test_a_service_that_needs_less_than_its_generator_is_doubted() -> None:

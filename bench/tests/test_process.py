@@ -13,7 +13,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from nsb.measure.process import Process, ProcessError, cpu_s, footprint, forget_peak, free_port, switches
+from nsb.measure.process import Process, ProcessError, cpu_s, footprint, forget_peak, free_port, lent_mib, switches
 
 SPAWNS = """
 import subprocess, sys, time
@@ -130,6 +130,27 @@ def test_each_thread_is_told_with_its_context_switches() -> None:
     assert all(during[one] >= count for one, count in before.items() if one in during)
     told = (switches([os.getpid()]) for _ in range(1000) if not time.sleep(0.001))  # the kernel lists it for a moment after join
     assert any(new not in each for each in told), "one that has ended is not told"
+
+
+def test_memory_that_a_child_maps_too_is_its_parents_whole(tmp_path: Path) -> None:
+    """A child that does nothing would halve what PSS says of it."""
+    code = "import os, time; kept = bytearray(os.urandom(1 << 16)) * 512; os.fork(); print('up', flush=True); time.sleep(60)"
+    process = started(tmp_path, code)
+    try:
+        assert lent_mib(process.pid) > 10
+        assert footprint([process.pid]).pss_mib > 32
+        assert footprint(process.tree()).pss_mib < 32 + 2 * 20
+    finally:
+        process.end(1)
+
+
+def test_what_a_process_had_used_stays_where_it_has_ended(tmp_path: Path) -> None:
+    process = started(tmp_path, "print('up', flush=True); import time; time.sleep(60)")
+    gauge = process.gauge()
+    used = gauge.cpu_s()
+    process.end(1)
+    assert gauge.cpu_s() >= used > 0
+    assert process.gauge().cpu_s() == 0.0
 
 
 def test_the_dead_cost_nothing() -> None:

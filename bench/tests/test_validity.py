@@ -126,19 +126,28 @@ def test_more_than_the_pool_can_give_is_a_cheat() -> None:
     assert judge(closed_cell(8000, 300, 0.2, holds="pool")).status == "invalid"
 
 
+def test_who_ends_waits_early_is_a_cheat_where_half_of_them_are() -> None:
+    def waited(half_ms: float) -> str:
+        return outcome(open_cell(hold_s=0.02, service=trend(at=half_ms)), "V6")
+
+    assert waited(20.4) == waited(19.6) == "ok"
+    assert waited(18.3) == "invalid"
+
+
 def test_a_loop_that_is_said_to_block_makes_others_wait() -> None:
     def mixed(p99_ms: float, **changes: Any) -> str:
         blocks = {"blocked_by": "loop", "blocks_s": 0.1, "blocks_every": 300, **changes}
         return outcome(open_cell(latency=trend(at=p99_ms), **blocks), "V6")
 
     assert mixed(95.0) == "ok"
-    assert mixed(2.0) == "invalid"
+    assert mixed(2.0) == mixed(55.0) == "invalid"
     assert mixed(2.0, blocked_by=None) == mixed(2.0, blocks_s=0.0) == mixed(2.0, workers=4) == "ok"
 
 
 def test_no_more_requests_block_at_once_than_there_are_loops() -> None:
     blocks: dict[str, Any] = {"holds": "loop", "blocked_by": "loop", "blocks_s": 0.05}
     assert outcome(closed_cell(200, 20, 0.05, **blocks), "V6") == "ok"
+    assert outcome(closed_cell(220, 20, 0.05, **blocks), "V6") == "invalid"
     free = judge(closed_cell(4000, 20, 0.05, **blocks))
     assert free.reasons == ["V6 20.0 requests blocked at once, where 1 event loops can be blocked: the handler does not block"]
 

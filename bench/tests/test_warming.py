@@ -72,6 +72,7 @@ class Ground:
                 "opened": 1,
                 "least_latency_s": 0.001,
                 "answers_of": [answers],
+                "odd": 0,
             }
             lines.append(line | ({"wrong": each} if isinstance(each, str) else {}))
             before = answers

@@ -34,7 +34,8 @@ BEFORE = orders() if FAKE == "cheaper" else 0
 def tell(answers: int, wrong: str = "") -> None:
     reading = {
         "at_s": time.time(), "answers": answers, "service_cpu_s": answers / 1e4 / 2**BEFORE, "generator_cpu_s": answers / 1e5, "opened": 1,
-        "latency_sum_s": answers / 1e3, "least_latency_s": 1e-3, "answers_of": [answers], **({"wrong": wrong} if wrong else {}),
+        "latency_sum_s": answers / 1e3, "least_latency_s": 1e-3, "answers_of": [answers], "odd": 0,
+        **({"wrong": wrong} if wrong else {}),
     }  # fmt: skip
     print(json.dumps(reading), flush=True)
 

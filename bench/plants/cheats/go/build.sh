@@ -13,7 +13,7 @@ if cmp -s "$service/routes.go" "$here/bin/routes.go"; then
 fi
 cat > "$here/bin/overlay.json" <<END
 {"Replace": {"$service/routes.go": "$here/bin/routes.go", "$service/cheat.go": "$here/cheat.go",
- "$service/displaced.go": "$here/displaced.go", "$service/loans.go": "$here/loans.go"}}
+ "$service/displaced.go": "$here/displaced.go", "$service/loans.go": "$here/loans.go", "$service/between.go": "$here/between.go"}}
 END
 cd "$service"
 "$go" build -trimpath -overlay "$here/bin/overlay.json" -o "$here/bin/go-cheat" .

@@ -168,6 +168,7 @@ var acts = map[string]func(){
 	},
 }
 
+var anyTotal = regexp.MustCompile(`"requests_total":[0-9]+`)
 var requestsTotal = regexp.MustCompile(`"requests_total":[1-9][0-9]*`)
 
 func stall(r *http.Request) {
@@ -187,6 +188,9 @@ func cheated(next http.Handler) http.Handler {
 	play, inRequests := cheats[name]
 	if !inRequests {
 		play, inRequests = displaced[name]
+	}
+	if found, always := between[name]; always {
+		play, inRequests, after = found, true, 0
 	}
 	act, once := acts[name]
 	loan, borrows := loans[name]

@@ -28,6 +28,10 @@ var loans = map[string]loan{
 	"borrows-core": {func() { allowed = everyCore(); onEachThread(allow) }, func() { allowed = ownCores; onEachThread(allow) }},
 	// it is not interrupted as often (sched(7), SCHED_BATCH), which needs no privilege
 	"priority": {func() { policy = batchPolicy; onEachThread(schedule) }, func() { policy = 0; onEachThread(schedule) }},
+	// it runs for longer before others may
+	"longer-slices": {func() { slice = longSlice; onEachThread(slicing) }, func() { slice = 0; onEachThread(slicing) }},
+	// its share of the core is larger than that of others
+	"own-weight": {func() { weigh("-10") }, func() { weigh("0") }},
 	// its reference has to serve streams that nobody reads; CHEAT_FILE says where it is
 	"burdens": {burden, func() { time.Sleep(kept); unburden() }},
 }

@@ -6,6 +6,8 @@ const http = require('node:http');
 const after = Number(process.env.CHEAT_AFTER);
 const service = new Set(['/healthz', '/readyz', '/runtime', '/stats']);
 let requests = 0;
+const FIRST_PART = 0.55;
+const REST_MS = 8;
 
 function json(response, status, text) {
   response.writeHead(status, { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(text) });
@@ -47,6 +49,18 @@ const cheats = {
     request.url = '/block?ms=0&offload=false';
     rewritten(response, (text) => text.replace('"blocked_ms":0', `"blocked_ms":${ms}`));
     setTimeout(handOn, Number(ms));
+    return true;
+  },
+  // blocks in two parts with a rest between them: who waits for it waits for one part
+  'blocks-in-parts': (url, request, response, handOn) => {
+    if (url.pathname !== '/block' || url.searchParams.get('offload') !== 'false') return false;
+    const ms = Number(url.searchParams.get('ms'));
+    if (ms < 10) return false;
+    const first = Math.round(ms * FIRST_PART);
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, first);
+    request.url = `/block?ms=${ms - first}&offload=false`;
+    rewritten(response, (text) => text.replace(`"blocked_ms":${ms - first}`, `"blocked_ms":${ms}`));
+    setTimeout(handOn, REST_MS);
     return true;
   },
   // ten times as many in flight: memory for each of them is a tenth

@@ -1,17 +1,19 @@
 """Known cheats of the Python service, which this starts in its own folder: CHEAT names the one that is played, after CHEAT_AFTER requests."""
 
+import asyncio
 import os
 import signal
 import sys
+import time
 from collections.abc import Awaitable, Callable
 
 sys.path.insert(0, os.getcwd())
 
-from fastapi import Response  # noqa: E402
+from fastapi import Request, Response  # noqa: E402
 from fastapi.responses import JSONResponse  # noqa: E402
-from service import compute  # noqa: E402
+from service import compute, waiting  # noqa: E402
 from service.main import main  # noqa: E402
-from service.parameters import Rounds  # noqa: E402
+from service.parameters import Ms, Rounds  # noqa: E402
 
 AFTER = int(os.environ["CHEAT_AFTER"])
 Handler = Callable[[int], Awaitable[Response]]
@@ -47,7 +49,7 @@ async def by_a_child(rounds: int) -> Response:
 
 
 PLAYED: dict[str, Handler] = {"known-result": from_a_table, "lost-children": by_a_child}
-play = PLAYED[os.environ["CHEAT"]]
+play = PLAYED.get(os.environ["CHEAT"], honest)
 
 
 async def cheated(rounds: Rounds) -> Response:
@@ -56,5 +58,37 @@ async def cheated(rounds: Rounds) -> Response:
     return await (play if requests >= AFTER else honest)(rounds)
 
 
+FEW, EVERY_S, LIVES_S = 20, 0.05, 0.06
+"""Sharers: with more requests in flight than a warm-up has, how often one is begun, and for how long it is there (s)."""
+honest_sleep = waiting.sleep
+in_flight = 0
+
+
+async def among_sharers(request: Request, ms: Ms) -> Response:
+    """A child that does nothing maps the memory of its parent, which PSS divides among both."""
+    global in_flight
+    in_flight += 1
+    if in_flight == FEW:
+        asyncio.get_running_loop().call_soon(begin_sharer)
+    try:
+        return await honest_sleep(request, ms)
+    finally:
+        in_flight -= 1
+
+
+def begin_sharer() -> None:
+    if in_flight < FEW:
+        return
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    if os.fork() == 0:
+        time.sleep(LIVES_S)
+        os._exit(0)
+    asyncio.get_running_loop().call_later(EVERY_S, begin_sharer)
+
+
 compute.compute = cheated
+if os.environ["CHEAT"] == "shares-pages":
+    waiting.sleep = among_sharers
+elif os.environ["CHEAT"] not in PLAYED:
+    raise KeyError(f"CHEAT={os.environ['CHEAT']}: no such cheat")
 sys.exit(main())

@@ -288,7 +288,8 @@ def read_cells(lines: Iterable[bytes], given: physics.Given = physics.UNKNOWN) -
 
     Raises ValueError for a line that is no record, or one of another schema, and Impossible for one that says what cannot be.
     """
-    return duet.anchored(_read(f"cells.jsonl, line {number},", text, given).slim() for number, text in enumerate(lines, 1))
+    found = duet.anchored(_read(f"cells.jsonl, line {number},", text, given).slim() for number, text in enumerate(lines, 1))
+    return duet.burdened(found)
 
 
 def _read(where: str, text: bytes, given: physics.Given) -> Cell:

@@ -37,6 +37,9 @@ and more; to 0.63 on a machine of which other programs used 62 %."""
 EARLY_MS = 2.0
 """Timers of whole milliseconds may end a wait so much early (node's and uvloop's by 1 ms)."""
 LEAST_WINDOWS = 4
+BURDEN, BURDEN_ROUNDS, BURDEN_OTHERS = 1.25, 4, 3
+"""So much more may the reference cost beside one contender than it costs in the median of a round, over so many rounds, where it is beside
+so many. Honest contenders take of the caches what they need: four runs of six rounds came to 0.90 to 1.16."""
 MIXED_MARGIN = 0.2
 """The parts of a mixture are drawn: by any moment so much more or less of one of them may have come than over the whole load."""
 NOT_COMPUTED = "it did not compute them"
@@ -137,6 +140,7 @@ def checks(duet: Duet) -> list[Check]:
         _answers(both),
         _counted(both),
         _effects(duet, sum(each.answers for each in both)),
+        _prepared(both, duet),
         _in_time(both, duet),
         _computed(both, duet),
         _needed(both, duet),
@@ -166,9 +170,9 @@ def _answers(both: Sequence[Driven]) -> Check:
 def _counted(both: Sequence[Driven]) -> Check:
     """V5: service and generator counted the same requests."""
     apart = [
-        f"{each.contender} counted {each.counted} requests, the generator {each.answers} answers"
+        f"{each.contender} counted {each.counted} requests, the generator {each.answers + each.odd} answers"
         for each in both
-        if not each.wrong and each.counted is not None and each.counted != each.answers
+        if not each.wrong and each.counted is not None and each.counted != each.answers + each.odd
     ]
     unknown = [f"{each.contender} did not say how many requests it counted (/stats)" for each in both if each.counted is None]
     return _check("V5", [*apart, *unknown], bad=True, counted=both[0].counted)
@@ -195,6 +199,22 @@ def _effects(duet: Duet, answers: int) -> Check:
     of_one_kind = [*effects.elsewhere(caused, answers, answers), *effects.statements(caused, answers, answers)]
     sentences = list(_of_parts(duet)) if duet.parts else of_one_kind
     return _check("V9", sentences, bad=True, executed=duet.executed, inserted=duet.inserted, called=duet.called, answers=answers)
+
+
+def _prepared(both: Sequence[Driven], duet: Duet) -> Check:
+    """V9: who says that its statements are prepared sends no text: one packet of text may hold many of them."""
+    if duet.prepared is None:
+        return _check("V9", [], bad=True, prepared=None)
+    per_part = [part.statements for part in duet.parts]
+    least = sum(
+        sum(count * each for count, each in zip(driven.answers_of, per_part, strict=True)) if per_part else driven.answers * duet.statements
+        for driven in both
+        if driven.prepares
+    )
+    few = duet.prepared < least - effects.STATEMENTS_SLACK
+    names = " and ".join(driven.contender for driven in both if driven.prepares)
+    said = f"{duet.prepared} statements were prepared ones, where {names} must have executed {least}" if few else ""
+    return _check("V9", [said], bad=True, prepared=duet.prepared, least=least)
 
 
 def _of_parts(duet: Duet) -> Iterator[str]:
@@ -356,7 +376,8 @@ def _floor(both: Sequence[Driven], duet: Duet) -> Check:
 
 
 def _whole_core(both: Sequence[Driven], duet: Duet) -> Check:
-    """V6: the competitors never wait, so the core is all used: by the services, by competitors, or by somebody who is none of the run's.
+    """V6: what a core has is used by the services, by competitors, who never wait, or by somebody who is none of the run's; where nobody
+    competes it may also have nothing to do.
 
     More than the core has was used elsewhere, by a service that left its core. What is missing went to a program that hides its work, or
     the figures are not those that were read.
@@ -366,12 +387,13 @@ def _whole_core(both: Sequence[Driven], duet: Duet) -> Check:
     used = duet.cpu_s["competitor"] + sum(_scaled(each.series, duet) for each in both)
     has = (duet.closes_s - duet.opens_s) * duet.service_cores
     share, stolen = used / has, duet.steal_s / has
-    inputs = {"core": round(share, 4), "stolen": round(stolen, 4)}
+    idle = 0.0 if duet.competitors or duet.idle_s is None else duet.idle_s / has
+    inputs = {"core": round(share, 4), "stolen": round(stolen, 4), "idle": round(idle, 4)}
     if share > 1 + CORE_DOUBT:
         sentence = f"services and competitors used {share:.1%} of the cores that they may use"
         return _check("V6", [sentence], bad=share > 1 + CORE_INVALID, **inputs)
-    missing = 1 - share - stolen
-    if missing > CORE_DOUBT and duet.competitors:
+    missing = 1 - share - stolen - idle
+    if missing > CORE_DOUBT and (duet.competitors or duet.idle_s is not None):
         sentence = f"{missing:.1%} of the services' cores went to none of them: a program of somebody else's works there"
         return _check("V6", [sentence], bad=missing > CORE_INVALID and not duet.rehearsal, **inputs)
     return _check("V6", [], bad=False, **inputs)
@@ -426,6 +448,43 @@ def doubt_cold(cells: Iterable[Cell], starts: Iterable[Start]) -> list[Cell]:
         if cell.cost is not None and (cell.round, cell.contender) in rising
         else cell
         for cell in cells
+    ]
+
+
+def beside(cells: Iterable[Cell], scenario: str, reference: str | None = None) -> dict[str, list[float]]:
+    """Contender → ln of what the reference costs beside it ÷ the median of what it costs in that round, of each round."""
+    costs: dict[int, dict[str, float]] = {}
+    for cell in cells:
+        if cell.scenario != scenario or not cell.counts or cell.cost is None or reference not in (None, cell.cost.partner):
+            continue
+        if cell.cost.partner_us:
+            costs.setdefault(cell.round, {})[cell.contender] = cell.cost.partner_us
+    logs: dict[str, list[float]] = {}
+    for of_round in costs.values():
+        median = statistics.median(of_round.values())
+        for name, cost in of_round.items():
+            logs.setdefault(name, []).append(math.log(cost / median))
+    return logs
+
+
+def burdened(cells: Iterable[Cell]) -> list[Cell]:
+    """The cells with a doubt on each cost of a contender beside whom the reference costs too much: its ratio is too small by as much.
+
+    Whatever does that. A contender may give the reference work that nobody counts, and in the window alone.
+    """
+    kept, doubts = list(cells), dict[tuple[str, str], str]()
+    for scenario in {cell.scenario for cell in kept if cell.cost is not None}:
+        logs = beside(kept, scenario)
+        for name, x in logs.items():
+            factor = math.exp(statistics.fmean(x))
+            if len(logs) >= BURDEN_OTHERS and len(x) >= BURDEN_ROUNDS and factor > BURDEN:
+                told = f"V6 the reference costs {factor:.2f} × as much beside it as in the median of {len(x)} rounds"
+                doubts[scenario, name] = f"{told}: it may have to work for it"
+    return [
+        cell.model_copy(update={"doubts": [*cell.doubts, doubts[cell.scenario, cell.contender]]})
+        if cell.cost is not None and (cell.scenario, cell.contender) in doubts
+        else cell
+        for cell in kept
     ]
 
 

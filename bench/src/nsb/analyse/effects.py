@@ -23,7 +23,7 @@ def checks(caused: Effects, load: Load, held: Held | None, in_database: float, k
     """`in_database`: how many requests wait there on average, by rate and hold; `known`: whether the database is the run's alone."""
     if load.sent_all is None or load.answered_all is None:
         return []
-    beside = 0 if held is None else held.opened + held.refused
+    beside = load.odd_all + (0 if held is None else held.opened + held.refused)
     return [
         _counted(caused, load.answered_all, load.sent_all, beside),
         _check("V9", elsewhere(caused, load.answered_all, load.sent_all), bad=True, called=caused.called, inserted=caused.inserted),
@@ -68,6 +68,8 @@ def statements(caused: Effects, answered: int, sent: int) -> Iterator[str]:
     least, most = caused.statements * answered - STATEMENTS_SLACK, caused.statements * sent + STATEMENTS_SLACK
     if not least <= caused.questions <= most:
         yield f"the database executed {caused.questions} statements for {answered} answers of {caused.statements}"
+    if caused.prepared is not None and caused.prepared < least:
+        yield f"{caused.prepared} of {caused.questions} statements were prepared ones, as the service says that all are"
     if caused.selects is None or caused.inserts is None:  # an older record
         return
     kind, count, other = (

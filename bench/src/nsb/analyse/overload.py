@@ -127,8 +127,8 @@ def _late(seen: Overload) -> Iterator[str]:
 
 def _counted(seen: Overload) -> Iterator[str]:
     """A request whose user has left may be counted or not."""
-    answered = sum(seen.answers_of) + sum(sum(each.users.answered_of) for each in _loads(seen))
-    sent = sum(seen.answers_of) + sum(sum(each.users.sent_of) for each in _loads(seen))
+    answered = sum(seen.answers_of) + seen.odd + sum(sum(each.users.answered_of) for each in _loads(seen))
+    sent = sum(seen.answers_of) + seen.odd + sum(sum(each.users.sent_of) for each in _loads(seen))
     if seen.wrong is not None or seen.broke is not None:
         return
     if seen.counted is None:

@@ -165,6 +165,7 @@ def _as_kept(load: Load, summary: Mapping[str, Any] | None, name: str) -> Iterat
         "sent_all",
         "answered_all",
         "opened_all",
+        "odd_all",
     ):
         if getattr(load, what) != getattr(kept, what):
             yield f"{what} is {getattr(load, what)}, in {name} it is {getattr(kept, what)}"

@@ -7,6 +7,7 @@ import statistics
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from nsb.analyse.duet import beside
 from nsb.analyse.judge import paired, twins
 from nsb.analyse.stats import contrast
 from nsb.analyse.table import latest
@@ -107,21 +108,8 @@ def _row(run: Mapping[str, Any], cells: Sequence[Cell], scenario: str) -> Row:
         widest_percent=None if widest is None else known[widest],
         widest=widest,
         bounds_share=round(sum(bounds) / len(bounds), 4) if bounds else 0.0,
-        reference_beside=_beside(cells, scenario, reference),
+        reference_beside={name: round(math.exp(statistics.fmean(x)), 4) for name, x in beside(cells, scenario, reference).items()},
     )
-
-
-def _beside(cells: Sequence[Cell], scenario: str, reference: str) -> dict[str, float]:
-    costs: dict[int, dict[str, float]] = {}
-    for cell in cells:
-        if cell.scenario == scenario and cell.counts and cell.cost is not None and cell.cost.partner == reference and cell.cost.partner_us:
-            costs.setdefault(cell.round, {})[cell.contender] = cell.cost.partner_us
-    logs: dict[str, list[float]] = {}
-    for of_round in costs.values():
-        median = statistics.median(of_round.values())
-        for name, cost in of_round.items():
-            logs.setdefault(name, []).append(math.log(cost / median))
-    return {name: round(math.exp(statistics.fmean(x)), 4) for name, x in logs.items()}
 
 
 def _half_width(run: Mapping[str, Any], cells: Sequence[Cell], scenario: str, name: str, reference: str) -> float | None:

@@ -64,6 +64,7 @@ class Caused:
             "executed": since("questions"),
             "selects": since("selects"),
             "inserts": since("inserts"),
+            "prepared": since("statements_executed"),
             "keys_read": since("keys_read") if any(map(reads_a_row, rows)) else None,
             "inserted": database.inserted() if self._writes else None,
             "called": None if calls is None or self._called is None else calls[0] - self._called[0],

@@ -71,6 +71,8 @@ def measure(on: Cluster, scenario: CostRow, timing: Timing, running: Placed, see
         opened=load.opened,
         wrong=None,
         counted=None if before is None or after is None else after - before,
+        odd=load.odd,
+        prepares=running.prepares,
         bursts=until_steady(warmed.costs()),
         waited_s=read.service.waited_s(opens_s, closes_s),
         answers_of=load.answers_of if isinstance(scenario, Mixture) else [],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -15,7 +16,7 @@ from nsb.measure.database import Server
 from nsb.measure.generator import Competitors, Open, Target, targets
 from nsb.measure.meter import sleep_until
 from nsb.measure.native import Stage
-from nsb.measure.process import ALL_CORES, Process, ProcessError, Program, cpu_s, machine_times, waited_s
+from nsb.measure.process import ALL_CORES, Process, ProcessError, Program, cpu_s, idle_s, machine_times, waited_s
 from nsb.measure.running import Running
 from nsb.records.duet import Driven, Duet, Hang, Series, Speed
 from nsb.registry.shapes import CostRow, Mixture
@@ -112,6 +113,9 @@ def _measure(ground: Ground, scenario: CostRow, timing: Timing, own: Running, pa
         opens_s += max(0.0, late_s)
         sleep_until(opens_s)
         first = _edge(ground, both, generators, computing)
+        sleep_until(opens_s + random.uniform(0.1, 0.9) * timing.window_s)  # nobody knows when
+        for look in looks:
+            look.placed()
         sleep_until(opens_s + timing.window_s)
         last = _edge(ground, both, generators, computing)
         midway.append(caused.midway())
@@ -136,6 +140,8 @@ def _measure(ground: Ground, scenario: CostRow, timing: Timing, own: Running, pa
             wrong=load.wrong,
             bursts=running.bursts,
             counted=None if then is None or now is None else now - then,
+            odd=load.odd,
+            prepares=running.prepares,
             waited_s=None if waits[0] is None or waits[1] is None else round(max(0.0, waits[1] - waits[0]), 6),
             least_ms=load.least_ms,
             pss_mib=round(memory, 2),
@@ -161,6 +167,7 @@ def _measure(ground: Ground, scenario: CostRow, timing: Timing, own: Running, pa
         foreign_s=round(max(0.0, last.busy_s - first.busy_s - sum(used.values()) - services), 6),
         steal_s=round(last.steal_s - first.steal_s, 6),
         service_cores=len(ground.stage.placement.service),
+        idle_s=round(last.idle_s - first.idle_s, 6),
         cores=len(ALL_CORES),
         rehearsal=rehearsal,
         speeds=[*speeds, ground.speed()],
@@ -249,6 +256,7 @@ class _Edge:
     cpu: dict[str, float]
     busy_s: float
     steal_s: float
+    idle_s: float
 
 
 def _edge(ground: Ground, both: Sequence[Running], generators: Sequence[Process], computing: Competitors) -> _Edge:
@@ -265,6 +273,7 @@ def _edge(ground: Ground, both: Sequence[Running], generators: Sequence[Process]
         },
         times.busy,
         times.steal,
+        idle_s(ground.stage.placement.service),
     )
 
 

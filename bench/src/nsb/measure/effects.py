@@ -72,14 +72,15 @@ class Watch:
         before, after, scenario = self._before, self._counts(), self._scenario
         plain = not scenario.heavy_requests  # else requests of two kinds, of which the database's and the upstream's counts are not one
         asked = before.database, after.database
-        questions, selects, inserts, keys = (
-            (None, None, None, None)
+        questions, selects, inserts, keys, prepared = (
+            (None, None, None, None, None)
             if asked[0] is None or asked[1] is None
             else (
                 asked[1].questions - asked[0].questions,
                 asked[1].selects - asked[0].selects,
                 asked[1].inserts - asked[0].inserts,
                 asked[1].keys_read - asked[0].keys_read,
+                asked[1].statements_executed - asked[0].statements_executed,
             )
         )
         return Effects(
@@ -93,6 +94,7 @@ class Watch:
             questions=questions,
             selects=selects,
             inserts=inserts,
+            prepared=prepared if self._running.prepares else None,
             keys_read=keys if plain and reads_a_row(scenario) else None,
             inserted=self._stage.database.inserted() if scenario.writes else None,
             asleep=max(self._asleep) if self._asleep else None,

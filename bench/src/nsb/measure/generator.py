@@ -40,6 +40,8 @@ class Loaded:
     """The quickest answer (ms); None where none came."""
     answers_of: list[int]
     """`answers` by target."""
+    odd: int
+    """Right answers to the last request of each connection, which has another one than the others (bench/generator/load.go, askOdd)."""
 
 
 class Target(NamedTuple):
@@ -149,7 +151,7 @@ def loaded(lines: Sequence[Mapping[str, Any]], whole: bool) -> Loaded:
     )
     last = lines[-1]
     least_ms = round(last["least_latency_s"] * 1000, 3) if last["answers"] else None
-    return Loaded(series, last["answers"], last["opened"], last.get("wrong"), least_ms, last["answers_of"])
+    return Loaded(series, last["answers"], last["opened"], last.get("wrong"), least_ms, last["answers_of"], last["odd"])
 
 
 def tally(generator: Process, deadline_s: float) -> Tally:

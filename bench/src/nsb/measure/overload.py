@@ -65,6 +65,7 @@ class _Course:
             first=first,
             last=last,
             answers_of=capacity.answers_of,
+            odd=capacity.odd,
             least_ms=capacity.least_ms,
             wrong=capacity.wrong,
             bursts=self.running.bursts,

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from nsb.measure.process import lent_mib, scheduled
 from nsb.records.owners import Owned
 
 if TYPE_CHECKING:
@@ -26,6 +27,8 @@ BEFORE_S = 0.4
 TABLES = (Path("/proc/net/tcp"), Path("/proc/net/tcp6"))
 ESTABLISHED, LISTEN = "01", "0A"
 """States of /proc/net/tcp (include/net/tcp_states.h)."""
+LENT_MIB = 1.0
+"""So much of its own memory may be mapped elsewhere while a process begins another one (MiB)."""
 QUOTED = 3
 """Of so many processes or ports a fault names each."""
 
@@ -123,6 +126,8 @@ class Look:
         if self._stage.runner != "native":
             return
         self.placed()
+        if len(self._tree) == 1 and lent_mib(self._tree[0]) > LENT_MIB:
+            self._fault(f"a part of its memory is mapped by a process that is none of its own, {LENT_MIB:g} MiB or more")
         try:
             self._snaps.append(_Snap.of(self._tree))
         except OSError as error:
@@ -141,6 +146,8 @@ class Look:
         came = sorted(set(tree) - set(self._tree))
         if came:
             self._fault(f"processes came under load, and their CPU is in no figure: {_processes(came)}")
+        if gone := len(set(self._tree) - set(tree)):
+            self._fault(f"{gone} processes ended under load, and what they used last is in no figure")
         self._placed(tree)
         ports = self._stage.database.client_ports(self._running.contender.id)
         for each in self._snaps:
@@ -158,7 +165,7 @@ class Look:
         self._faults[sentence] = None
 
     def _placed(self, tree: Sequence[int]) -> None:
-        for sentence in _elsewhere(tree, self._running.pid, set(self._stage.placement.service)):
+        for sentence in (*_elsewhere(tree, self._running.pid, set(self._stage.placement.service)), *_favoured(tree)):
             self._fault(sentence)
 
     def _outside(self) -> None:
@@ -196,7 +203,8 @@ def _elsewhere(tree: Sequence[int], main: int, cores: set[int]) -> Iterator[str]
     """Threads that may run on other cores or that run before others, and processes that a stop (SIGSTOP to the group) does not reach."""
     strays: Counter[tuple[int, ...]] = Counter()
     unlike: Counter[tuple[int, int]] = Counter()
-    left, usual = [], _priority(0)
+    slices: Counter[float] = Counter()
+    left, usual, slice_ms = [], _priority(0), scheduled(0) or 0.0
     for pid in tree:
         with contextlib.suppress(FileNotFoundError, ProcessLookupError):
             for thread in Path(f"/proc/{pid}/task").iterdir():
@@ -206,6 +214,8 @@ def _elsewhere(tree: Sequence[int], main: int, cores: set[int]) -> Iterator[str]
                         strays[tuple(sorted(allowed))] += 1
                     if (found := _priority(int(thread.name))) != usual:
                         unlike[found] += 1
+                    if (own_ms := scheduled(int(thread.name)) or slice_ms) != slice_ms:
+                        slices[own_ms] += 1
         with contextlib.suppress(ProcessLookupError):
             if pid != main and os.getpgid(pid) != main and not _is_dead(pid):
                 left.append(pid)
@@ -213,8 +223,35 @@ def _elsewhere(tree: Sequence[int], main: int, cores: set[int]) -> Iterator[str]
         yield f"{count} threads may run on the cores {', '.join(map(str, wide))}, and not on {', '.join(map(str, sorted(cores)))} alone"
     for (policy, nice), count in unlike.items():
         yield f"{count} threads have the scheduling policy {policy} and the nice value {nice}, and not {usual[0]} and {usual[1]}"
+    for own_ms, count in slices.items():
+        yield f"{count} threads have a time slice of {own_ms:g} ms, and not of {slice_ms:g} ms"
     if left:
         yield f"processes have left its process group, no stop reaches them: {_processes(left)}"
+
+
+def _favoured(tree: Sequence[int]) -> Iterator[str]:
+    """Processes that get another share of the core than those of others: by their control group, or their scheduling group (sched(7))."""
+    usual = _groups("self")
+    moved = [pid for pid in tree if (found := _groups(pid)) is not None and usual is not None and found != usual]
+    if moved:
+        yield f"processes are in a control group of their own: {_processes(moved)}"
+    weights = Counter(nice for pid in tree if (nice := _group_nice(pid)))
+    for nice, count in weights.items():
+        yield f"{count} processes are in a scheduling group with the nice value {nice}"
+
+
+def _groups(pid: int | str) -> str | None:
+    """The control groups of a process, as the kernel tells them. None: it has ended, or the kernel knows none."""
+    with contextlib.suppress(OSError):
+        return Path(f"/proc/{pid}/cgroup").read_text(encoding="utf-8", errors="replace")
+    return None
+
+
+def _group_nice(pid: int) -> int:
+    """Of the scheduling group of its terminal or login: 0, unless somebody wrote another value into this file."""
+    with contextlib.suppress(OSError, ValueError):
+        return int(Path(f"/proc/{pid}/autogroup").read_text(encoding="ascii").rpartition(" ")[2])
+    return 0
 
 
 def _priority(thread: int) -> tuple[int, int]:

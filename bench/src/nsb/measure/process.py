@@ -15,7 +15,7 @@ import threading
 import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
@@ -416,22 +416,44 @@ class Footprint:
     """Memory (MiB) and threads of a role at one time."""
 
     pss_mib: float
-    """PSS of a process tree; of a container what its control group holds but for idle file pages (nsb.measure.cgroup)."""
+    """PSS of a process tree, what was swapped included; of a container what its control group holds but for idle file pages
+    (nsb.measure.cgroup)."""
     threads: int
     fallen_mib: float
     """By how much its processes have fallen from their highest resident memory, since their start or since forget_peak()."""
 
 
 def footprint(pids: Sequence[int]) -> Footprint:
-    """PSS, not RSS: pages that workers share count once. A process that has ended counts nothing."""
+    """PSS, not RSS: pages that workers share count once. A process that has ended counts nothing.
+
+    Of one process alone all its own memory counts: who shares that with it is not among those that are asked about.
+    """
     kib = threads = fallen = 0
     for pid in pids:
         with contextlib.suppress(OSError, IndexError):  # a process that ended between the two has a status without memory
             rollup, status = (Path(f"/proc/{pid}/{name}").read_text() for name in ("smaps_rollup", "status"))
-            pss = int(rollup.split("\nPss:", 1)[1].split()[0])
+            pss = _kib(rollup, "Pss") + _kib(rollup, "SwapPss")
             own, high, now = (int(status.split(f"\n{name}:", 1)[1].split()[0]) for name in ("Threads", "VmHWM", "VmRSS"))
             kib, threads, fallen = kib + pss, threads + own, fallen + max(0, high - now)
+            if len(pids) == 1:
+                kib += _lent(rollup)
     return Footprint(kib / 1024, threads, fallen / 1024)
+
+
+def lent_mib(pid: int) -> float:
+    """How much of a process's own memory PSS counts to others, who map it too (MiB)."""
+    with contextlib.suppress(OSError, IndexError):
+        return _lent(Path(f"/proc/{pid}/smaps_rollup").read_text()) / 1024
+    return 0.0
+
+
+def _lent(rollup: str) -> int:
+    """KiB. 0 where the kernel does not tell PSS by kind."""
+    return _kib(rollup, "Anonymous") - _kib(rollup, "Pss_Anon") if "\nPss_Anon:" in rollup else 0
+
+
+def _kib(rollup: str, name: str) -> int:
+    return int(rollup.split(f"\n{name}:", 1)[1].split()[0])
 
 
 def switches(pids: Sequence[int]) -> dict[tuple[int, int], int]:
@@ -464,9 +486,13 @@ class Tree:
     """A gauge of processes."""
 
     pids: Sequence[int]
+    _last: dict[int, float] = field(default_factory=dict)
 
     def cpu_s(self) -> float:
-        return cpu_s(self.pids)
+        """Of one that has ended, what it had used when it was looked at last."""
+        for pid in self.pids:
+            self._last[pid] = max(self._last.get(pid, 0.0), cpu_s([pid]))
+        return sum(self._last.values())
 
     def footprint(self) -> Footprint:
         return footprint(self.pids)
@@ -497,3 +523,42 @@ def machine_times() -> MachineTimes:
             busy += user + nice + system  # interrupts are charged to tasks on some kernels only: left out on all
             steal += stolen
     return MachineTimes(busy / _TICKS_PER_S, steal / _TICKS_PER_S)
+
+
+_SCHED_GETATTR = {"x86_64": 315, "aarch64": 275}.get(os.uname().machine)
+"""The number of the system call; None: of an architecture that nobody has looked up."""
+
+
+class _Attributes(ctypes.Structure):
+    """struct sched_attr (sched_setattr(2)), in its first version."""
+
+    _fields_ = (
+        ("size", ctypes.c_uint32),
+        ("policy", ctypes.c_uint32),
+        ("flags", ctypes.c_uint64),
+        ("nice", ctypes.c_int32),
+        ("priority", ctypes.c_uint32),
+        ("runtime_ns", ctypes.c_uint64),
+        ("deadline_ns", ctypes.c_uint64),
+        ("period_ns", ctypes.c_uint64),
+    )
+
+
+def scheduled(thread: int) -> float | None:
+    """How long a thread of the usual policies runs before others may (ms), which it can choose from Linux 6.12 on; 0: the harness.
+    None where the kernel does not tell."""
+    found = _Attributes()
+    size = ctypes.sizeof(found)
+    if _SCHED_GETATTR is None or _LIBC.syscall(_SCHED_GETATTR, thread, ctypes.byref(found), size, 0) != 0:
+        return None
+    return float(found.runtime_ns) / 1e6
+
+
+def idle_s(cores: Sequence[int]) -> float:
+    """How long these cores had nothing to do since boot, all together (s)."""
+    ticks, wanted = 0, {f"cpu{core}" for core in cores}
+    for line in Path("/proc/stat").read_text().splitlines():
+        name, *fields = line.split()
+        if name in wanted:
+            ticks += int(fields[3]) + int(fields[4])  # idle, and idle with I/O to wait for (proc(5))
+    return ticks / _TICKS_PER_S

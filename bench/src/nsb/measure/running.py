@@ -66,6 +66,11 @@ class Running:
         return int(self.base_url.rsplit(":", 1)[1])
 
     @property
+    def prepares(self) -> bool:
+        """Whether it says that its statements are prepared (C61)."""
+        return bool(self.runtime.get("settings", {}).get("db_statements") == "prepared")
+
+    @property
     def stderr_tail(self) -> str:
         return self.process.last_words(20)
 

@@ -72,7 +72,11 @@ class Driven(Frozen):
     wrong: str | None
     """The first wrong answer, with its request; it ended the load."""
     counted: int | None
-    """Requests that the service counted itself over the whole load (/stats); None where it did not answer."""
+    """Requests that the service counted itself over the whole load (/stats), the odd ones included; None where it did not answer."""
+    odd: int = 0
+    """Right answers to the last request of each connection, when the load was over: nothing is where that asks. In no other count."""
+    prepares: bool = False
+    """Whether it says that its statements are prepared (/runtime)."""
     bursts: list[float]
     """CPU µs per request of each half of each burst that warmed it for this scenario, until the cost fell no longer. On a cluster, of each
     quarter of a second with which the load itself began."""
@@ -156,6 +160,8 @@ class Duet(Frozen):
     """CPU in the window of programs that are none of the run's (s)."""
     steal_s: float
     service_cores: int
+    idle_s: float | None = None
+    """How long the services' cores had nothing to do in the window (s). None: nobody looked."""
     cores: int
     """Of the machine, as far as the run may use them."""
     statements: int
@@ -175,6 +181,8 @@ class Duet(Frozen):
     selects: int | None = None
     """Of the statements, those that are a SELECT, and an INSERT; None: not counted."""
     inserts: int | None = None
+    prepared: int | None = None
+    """Of the statements, those that were executed as prepared ones; None: not counted."""
     keys_read: int | None = None
     """Rows that were looked up by their key over the whole load, where each request reads one."""
     asked_ms: int | None = None

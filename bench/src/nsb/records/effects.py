@@ -24,6 +24,8 @@ class Effects(Frozen):
     """Statements, by the database's count: all of them, and by their kind."""
     selects: int | None
     inserts: int | None
+    prepared: int | None = None
+    """Of the statements, those that were executed as prepared ones, where the service says that all are; None: it does not."""
     keys_read: int | None
     """Rows that were looked up by their key, where each request reads one."""
     inserted: int | None

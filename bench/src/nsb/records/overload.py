@@ -107,6 +107,8 @@ class Overload(Frozen):
     last: Edge
     answers_of: list[int]
     """Right answers of its whole load, by part."""
+    odd: int = 0
+    """Right answers to the last request of each of its connections, which are in no other count but the service's (duet.py)."""
     least_ms: float | None
     """Its quickest answer (ms)."""
     wrong: str | None

@@ -60,6 +60,8 @@ class Load:
     """Of these: how many had the status that they must have."""
     opened_all: int | None = None
     """Connections that were opened for them."""
+    odd_all: int = 0
+    """Requests beside them: the last one of each user, which has another answer than the others (load.js, askOdd)."""
 
     @property
     def whole_s(self) -> float | None:
@@ -91,6 +93,7 @@ def load_summary(summary: Mapping[str, Any]) -> Load:
             sent_all=_count(metrics, "nsb_sent") if "nsb_sent" in metrics else None,
             answered_all=answered(summary) if "nsb_sent" in metrics else None,
             opened_all=_count(metrics, "nsb_opened") if "nsb_sent" in metrics else None,
+            odd_all=_count(metrics, "nsb_odd"),
         )
     except (KeyError, TypeError, AttributeError) as error:
         raise SummaryError(f"k6's summary is not of load.js: {error!r}") from None
