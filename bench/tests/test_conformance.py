@@ -76,7 +76,6 @@ BROKEN: dict[str, set[str]] = {
     "one too many": {"C22"},
     "takes any way to pin": {"C22"},
     "counts code units": {"C23"},
-    "asks for any body": {"C23"},
     "tells no Upgrade": {"C24"},
     "deflates": {"C24"},
     "chooses a subprotocol": {"C24"},
