@@ -300,11 +300,11 @@ FAULTY_DOCKERFILE = {
     "shell form": ('ENTRYPOINT ["/go-service"]', "ENTRYPOINT /go-service", "exec form"),
     "a shell": ('ENTRYPOINT ["/go-service"]', 'ENTRYPOINT ["/bin/sh", "-c", "/go-service"]', "wrapper"),
     "no entry": ('ENTRYPOINT ["/go-service"]\n', "", "ENTRYPOINT"),
-    "no health check": ('CMD ["sh", "-c", ', "CMD sh -c ", "HEALTHCHECK"),
+    "no health check": ('CMD ["bash", "-c", ', "CMD bash -c ", "HEALTHCHECK"),
     "loopback only": ("ENV HOST=0.0.0.0", "ENV HOST=127.0.0.1", "HOST"),
     "a secret": ("ENV HOST=0.0.0.0", "ENV HOST=0.0.0.0 DATABASE_URL=mysql://a:b@c/d", "HOST"),
     "built where it runs": ("USER 65532", "RUN go install\nUSER 65532", "RUN in the run stage"),
-    "one stage": ("FROM ${BUSYBOX_IMAGE}\n", "", "no stage"),
+    "one stage": ("FROM ${RUN_IMAGE}\n", "", "no stage"),
     "no labels": ("LABEL org", "ARG org", "no label"),
 }
 
