@@ -70,7 +70,7 @@ class Database:
         return f"mysql://nsb_{name}:word@127.0.0.1:1/nsb"
 
     def counters(self) -> Counters:
-        return Counters(0, 0, 0, 0, 0)
+        return Counters(0, 0, 0, 0, 0, 0)
 
     def reset_books(self) -> None:
         self.connections("")

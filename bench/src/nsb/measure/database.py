@@ -63,14 +63,17 @@ class Counters:
     """Server-wide totals since the server's start, from SHOW GLOBAL STATUS, without what this object itself sent.
 
     Compare two readings, with no user_url() between them. Measured on MariaDB 11.4 and MySQL 9.7:
-    - executing a statement, prepared or text: one of `questions` and of `selects` or `inserts`;
+    - executing a prepared statement: one of `questions`, of `statements_executed` and of `selects` or `inserts`;
+    - a text statement: one of `questions` and of `selects` or `inserts`;
     - a login: what the driver sends, often a SET NAMES;
     - preparing, closing or resetting a statement, and a ping: nothing.
-    Where MySQL prepares again by itself after a change of the table (reset_books), it counts one more of `selects`, once
-    per statement and connection. `questions` is never inflated: as many as requests are "one execute and nothing else" (C61).
+    Where MySQL prepares again by itself after a change of the table (reset_books), it counts one more of
+    `statements_executed` and `selects`, once per statement and connection. `questions` is never inflated: as many as
+    requests are "one execute and nothing else" (C61).
     """
 
     questions: int
+    statements_executed: int
     selects: int
     inserts: int
     connections: int
@@ -139,12 +142,13 @@ class Server:
 
     def counters(self) -> Counters:
         """One reading; what the harness itself has sent is already left out."""
-        names = ("Questions", "Com_select", "Com_insert", "Threads_connected", "Handler_read_key")
+        names = ("Questions", "Com_stmt_execute", "Com_select", "Com_insert", "Threads_connected", "Handler_read_key")
         # Own statements are read as one text statement each, SHOW included; the server counts it before it answers.
         status = self._admin.pairs(f"SHOW GLOBAL STATUS WHERE Variable_name IN {names}")
         own = self._admin.sent
         return Counters(
             questions=status["Questions"] - own["questions"],
+            statements_executed=status["Com_stmt_execute"],
             selects=status["Com_select"] - own["select"],
             inserts=status["Com_insert"],  # the seeds are an INSERT … SELECT, which counts elsewhere
             connections=status["Threads_connected"] - 1,
