@@ -41,6 +41,7 @@ def test_a_cell_in_order_is_valid_without_doubts() -> None:
         ({"lag": trend(at=9.0)}, "V3", "doubt"),
         ({"after": Stats(2000, 60.0, 0)}, "V5", "doubt"),
         ({"after": None}, "V5", "doubt"),
+        ({"after": Stats(2000, 60.0, 0), "blocked_by": "loop", "blocks_s": 0.1}, "V5", "doubt"),
         ({"too_short": 1, "hold_s": 0.1}, "V6", "invalid"),
         ({"cpu_s": {"foreign": 0.3}}, "V7", "doubt"),
         ({"cpu_s": {"foreign": 0.9}}, "V7", "invalid"),
@@ -64,6 +65,13 @@ def test_a_cell_in_order_is_valid_without_doubts() -> None:
 )
 def test_a_planted_violation_is_found(changes: dict[str, object], check: str, expected: str) -> None:
     assert outcome(open_cell(**changes), check) == expected
+
+
+def test_a_loop_that_is_blocked_does_not_count_what_waits_in_sockets() -> None:
+    waiting = {"service": trend(2000, at=40.0), "blocks_every": 300}
+    assert outcome(open_cell(**waiting), "V5") == "doubt"
+    assert outcome(open_cell(**waiting, blocks_s=0.1), "V5") == "doubt"
+    assert outcome(open_cell(**waiting, blocks_s=0.1, blocked_by="loop"), "V5") == "ok"
 
 
 @pytest.mark.parametrize(("check", "steady"), [("V4", "doubt"), ("V8", "doubt")])
