@@ -320,21 +320,22 @@ def test_who_starts_late_is_compared_with_the_others(record: Fairness) -> None:
 def test_a_contender_started_anew_with_another_setting_gets_no_cells(record: Fairness, monkeypatch: pytest.MonkeyPatch) -> None:
     runner: Any = object.__new__(measuring.Runner)
     runner.unlike = lambda name, now: [each.sentence for each in fairness.unlike(record, name, now)]
-    runner.stage = SimpleNamespace(database=None)
+    runner.stage, runner._ground = SimpleNamespace(database=None, placement=SimpleNamespace(service=())), None
+    runner.plan = SimpleNamespace(tier=SimpleNamespace(warm_cap_s=1.0))
     frozen: list[bool] = []
-    process = SimpleNamespace(freeze=lambda: frozen.append(True))
+    process = SimpleNamespace(freeze=lambda: frozen.append(True), pin=lambda _: None)
     contender = SimpleNamespace(id="go", heap_mib=1024)
     running: Any = SimpleNamespace(
         contender=contender, process=process, ask=lambda: None, ready_s=0.1, ready_cpu_s=0.1, ready_mib=1.0, age_s=0.2, manifest=None
     )
     monkeypatch.setattr(measuring, "wait_pool", lambda *_: True)
-    monkeypatch.setattr(measuring.Runner, "_warm", lambda *_: None)
+    monkeypatch.setattr(measuring.warming, "warm", lambda *_: ({}, []))
     monkeypatch.setattr(manifest, "read", lambda *_: record.contenders["go"])
-    runner._prepare(running, {})
+    runner._prepare(running, {}, [])
     assert frozen == [True]
     monkeypatch.setattr(manifest, "read", lambda *_: bent(record.contenders["go"], "seen", "backlog", [511]))
     with pytest.raises(Died, match="go has 511, its first start had 4096"):
-        runner._prepare(running, {})
+        runner._prepare(running, {}, [])
 
 
 # --- statements per request -------------------------------------------------------------------------------------------
