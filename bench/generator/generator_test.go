@@ -63,8 +63,8 @@ func TestCountsWhatTheServiceAnswered(t *testing.T) {
 	if failed || last.Answers == 0 || last.Answers != asked.Load() {
 		t.Fatalf("%d answers, the service gave %d: %+v", last.Answers, asked.Load(), last)
 	}
-	if len(readings) != 1+5+1 || last.Opened != 4 || last.Odd != 4 || last.ServiceCPUS <= readings[0].ServiceCPUS || last.LatencySumS <= 0 || last.LeastLatencyS <= 0 ||
-		last.LeastLatencyS*float64(last.Answers) > last.LatencySumS {
+	if len(readings) != 1+5+1 || last.Opened != 4 || last.Odd != 4 || last.ServiceCPUS <= readings[0].ServiceCPUS ||
+		last.LatencySumS <= 0 || last.LeastLatencyS <= 0 || last.LeastLatencyS*float64(last.Answers) > last.LatencySumS {
 		t.Fatalf("%+v", readings)
 	}
 }
@@ -190,12 +190,13 @@ func TestAWrongAnswerEndsTheLoadAndIsQuoted(t *testing.T) {
 	}
 }
 
-func TestWhoAnswersWithoutReadingIsFoundByTheLastRequest(t *testing.T) {
+// bare listens, and lets answer write to a connection for each read of it: what was read is given.
+func bare(t *testing.T, answer func(c io.Writer, read string)) func(*Order) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer listener.Close()
+	t.Cleanup(func() { _ = listener.Close() })
 	go func() {
 		for {
 			c, err := listener.Accept()
@@ -204,15 +205,22 @@ func TestWhoAnswersWithoutReadingIsFoundByTheLastRequest(t *testing.T) {
 			}
 			go func() {
 				for buffer := make([]byte, 4096); ; {
-					if _, err := c.Read(buffer); err != nil {
+					read, err := c.Read(buffer)
+					if err != nil {
 						return
 					}
-					_, _ = io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello")
+					answer(c, string(buffer[:read]))
 				}
 			}()
 		}
 	}()
-	readings, failed := drive(t, hello, func(o *Order) { o.Address = listener.Addr().String() })
+	return func(o *Order) { o.Address = listener.Addr().String() }
+}
+
+func TestWhoAnswersWithoutReadingIsFoundByTheLastRequest(t *testing.T) {
+	readings, failed := drive(t, hello, bare(t, func(c io.Writer, _ string) {
+		_, _ = io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello")
+	}))
 	last := readings[len(readings)-1]
 	if !failed || last.Answers == 0 || !strings.Contains(last.Wrong, `asked "GET /iello HTTP/1.1`) || !strings.Contains(last.Wrong, "expected status 404") {
 		t.Fatalf("failed %v: %+v", failed, last)
@@ -228,36 +236,15 @@ func TestConnectionsThatTheServiceClosesAreCounted(t *testing.T) {
 }
 
 func TestAnAnswerInPieces(t *testing.T) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer listener.Close()
-	go func() {
-		for {
-			c, err := listener.Accept()
-			if err != nil {
-				return
-			}
-			go func() {
-				buffer := make([]byte, 4096)
-				for {
-					read, err := c.Read(buffer)
-					if err != nil {
-						return
-					}
-					if strings.HasPrefix(string(buffer[:read]), "GET /iello ") {
-						_, _ = fmt.Fprintf(c, "HTTP/1.1 404 Not Found\r\nContent-Length: %d\r\n\r\n%s", len(nothing.Body), nothing.Body)
-						continue
-					}
-					for _, piece := range []string{"HTTP/1.1 200 OK\r\nCONTENT-LEN", "GTH: 5\r\nX: ", "y\r\n\r", "\nhel", "lo"} {
-						_, _ = io.WriteString(c, piece)
-					}
-				}
-			}()
+	readings, failed := drive(t, hello, bare(t, func(c io.Writer, read string) {
+		if strings.HasPrefix(read, "GET /iello ") {
+			_, _ = fmt.Fprintf(c, "HTTP/1.1 404 Not Found\r\nContent-Length: %d\r\n\r\n%s", len(nothing.Body), nothing.Body)
+			return
 		}
-	}()
-	readings, failed := drive(t, hello, func(o *Order) { o.Address = listener.Addr().String() })
+		for _, piece := range []string{"HTTP/1.1 200 OK\r\nCONTENT-LEN", "GTH: 5\r\nX: ", "y\r\n\r", "\nhel", "lo"} {
+			_, _ = io.WriteString(c, piece)
+		}
+	}))
 	if last := readings[len(readings)-1]; failed || last.Answers == 0 {
 		t.Fatalf("%+v", last)
 	}

@@ -144,8 +144,9 @@ def test_limits_are_told_where_the_run_has_them(language: Language, claims: Clai
 def test_the_command_repeats_the_run_and_leaves_the_twin_to_the_harness() -> None:
     said = blog.again(standard.run(scenarios=["cost-read", "sleep-max"]))
     assert said == (
-        "./justw bench-all --tier standard --rounds 6 --profile 1cpu --seed 7 "
-        "--contenders java-vt,java-pt,java-webflux,go,rust,python,node --scenarios cost-read,sleep-max"
+        "./justw bench-all --tier standard --rounds 6 --profile 1cpu --seed 7 \\\n"
+        "  --contenders java-vt,java-pt,java-webflux,go,rust,python,node \\\n"
+        "  --scenarios cost-read,sleep-max"
     )
 
 

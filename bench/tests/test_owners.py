@@ -37,7 +37,7 @@ if what == "slices":
     import ctypes, struct
     wanted = ctypes.create_string_buffer(struct.pack("=IIQiIQQQ", 48, 0, 0, os.getpriority(os.PRIO_PROCESS, 0), 0, 100_000_000, 0, 0))
     ctypes.CDLL(None).syscall(int(sys.argv[3]), 0, wanted, 0)
-if what == "weighs":
+if what == "weighs" and os.path.exists("/proc/self/autogroup"):
     open("/proc/self/autogroup", "w").write("5")
 if what == "lends":
     kept.append(bytearray(os.urandom(1 << 16)) * 256)
@@ -185,16 +185,18 @@ def test_threads_that_run_otherwise_than_those_of_others_are_told(served: Start)
     assert found.faults == [f"1 threads have the scheduling policy {os.SCHED_BATCH} and the nice value {nice}, and not {usual} and {nice}"]
 
 
-@pytest.mark.skipif(not process.scheduled(0), reason="this kernel does not tell time slices")
 def test_threads_that_run_for_longer_are_told(served: Start) -> None:
+    """A kernel before Linux 6.12 lets nobody choose: the same request changes nothing there, and nobody is accused."""
     assert process._SCHED_GETATTR is not None
-    (fault,) = served("slices", process._SCHED_GETATTR - 1).found().faults  # sched_setattr(2) has the number before
-    assert fault == f"1 threads have a time slice of 100 ms, and not of {process.scheduled(0):g} ms"
+    faults = served("slices", process._SCHED_GETATTR - 1).found().faults  # sched_setattr(2) has the number before
+    usual_ms = process.scheduled(0)
+    assert faults == ([f"1 threads have a time slice of 100 ms, and not of {usual_ms:g} ms"] if usual_ms else [])
 
 
-@pytest.mark.skipif(not Path("/proc/self/autogroup").exists(), reason="this kernel has no scheduling groups of its own")
 def test_a_scheduling_group_of_another_weight_is_told(served: Start) -> None:
-    assert served("weighs").found().faults == ["1 processes are in a scheduling group with the nice value 5"]
+    """A kernel without such groups has no file to write to, and nobody is accused."""
+    groups = Path("/proc/self/autogroup").exists()
+    assert served("weighs").found().faults == (["1 processes are in a scheduling group with the nice value 5"] if groups else [])
 
 
 def test_memory_that_somebody_else_maps_is_told(served: Start) -> None:

@@ -110,14 +110,16 @@ def environment(language: Language) -> Environment:
 
 
 def again(run: Mapping[str, Any]) -> str:
-    """The command that makes such a run. Twins are added by the harness itself."""
+    """The command that makes such a run, its lists on lines of their own. Twins are added by the harness itself."""
     plan = run["plan"]
     given = [name for name in plan["contenders"] if plan.get("controls", {}).get(name, {}).get("kind") != "twin"]
     articles = f"--articles {','.join(plan['articles'])} " if plan.get("articles") else ""
-    return (
-        f"./justw bench-all --tier {plan['tier']} {articles}--rounds {plan['rounds']} --profile {plan['profile']} --seed {plan['seed']} "
-        f"--contenders {','.join(given)} --scenarios {','.join(plan['scenarios'])}"
+    lines = (
+        f"./justw bench-all --tier {plan['tier']} {articles}--rounds {plan['rounds']} --profile {plan['profile']} --seed {plan['seed']}",
+        f"--contenders {','.join(given)}",
+        f"--scenarios {','.join(plan['scenarios'])}",
     )
+    return " \\\n  ".join(lines)
 
 
 def _open(undecided: Sequence[JudgedClaim]) -> list[JudgedClaim]:
