@@ -164,6 +164,27 @@ def test_connections_are_counted_per_contender(server: Server) -> None:
     assert wait_for(lambda: server.connections("node") == 0)
 
 
+def test_the_metadata_lock_of_books_always_exists(server: Server) -> None:
+    def held() -> bool:
+        with login(admin_url(server, "nsb")) as cursor:
+            cursor.execute("SET lock_wait_timeout = 1")
+            try:
+                cursor.execute("LOCK TABLES books WRITE")
+            except pymysql.OperationalError as error:
+                return bool(error.args[0] == 1205)
+            return False
+
+    assert held()
+    with login(admin_url(server, "nsb")) as cursor:
+        cursor.execute("SELECT id FROM information_schema.processlist WHERE user = 'root' AND id <> CONNECTION_ID()")
+        for (own,) in cursor.fetchall():
+            cursor.execute(f"KILL {own}")
+    server.must_answer()
+    assert held()
+    server.reset_books()
+    assert held()
+
+
 def test_resetting_brings_back_the_seeds_and_the_next_id(server: Server) -> None:
     server.reset_books()  # other tests of this worker may have added some
     url = server.user_url("go")
