@@ -391,7 +391,11 @@
     canvas.ended = (canvas.ended || Promise.resolve())
       .then(unpacked)
       .then(() => window.vegaEmbed(canvas.firstElementChild, spec, options))
-      .then((made) => { if (canvas.made) canvas.made.finalize(); canvas.made = made; })
+      .then((made) => {
+        if (canvas.made) canvas.made.finalize();
+        canvas.made = made;
+        canvas.tabIndex = canvas.scrollWidth > canvas.clientWidth ? 0 : -1; // a chart that is wider than the screen scrolls by keys
+      })
       .catch((error) => console.error(error));
   }
 
