@@ -12,7 +12,7 @@ import pytest
 import standard
 from nsb.analyse import digest as digests
 from nsb.analyse import table as tables
-from nsb.analyse.digest import Digest, digest
+from nsb.analyse.digest import Digest, Place, digest, sides
 from nsb.analyse.dominance import dominance
 from nsb.records.judged import Cell
 from nsb.registry.claims import Comparison, Judged, JudgedClaim, JudgedNumber, RatioRule, Reported, Said, Verdict
@@ -84,7 +84,10 @@ def test_each_planted_finding_is_told_with_its_figure() -> None:
         r"pool of 200 threads .* of 600 users who each wait 1 s, java-pt, .* serves 200 requests/s \(200–200\), the others \S+ to \S+",
         told[1],
     )
-    assert re.search(r"wait on java-webflux, rust, python and node, .*: their p99 is \d+ to \d+ ms\. Elsewhere it is \d to \d ms", told[2])
+    assert re.search(
+        r"wait on java-webflux, rust, python and node, .*: their p99 is \d+ to \d+ ms\. On java-vt, java-pt and go it is \d to \d ms",
+        told[2],
+    )
     assert "On java-pt it holds 18." in told[3]
     assert re.search(r"least CPU on rust, 30\.\d µs .* python takes 8\.6", told[4])
 
@@ -174,6 +177,14 @@ def test_a_rate_that_was_not_sustained_is_a_failure() -> None:
     place = next(each for each in found.rows if each.chosen.id == "interference").place("go")
     assert (place.fails, place.reached, place.factors) == (True, True, {})
     assert words.value(found.rows[0], place, "en") == "480/s"
+
+
+def test_who_cannot_be_told_from_those_that_fail_is_on_neither_side() -> None:
+    def place(name: str, low: float, high: float, fails: bool = False) -> Place:
+        return Place(contender=name, value=low, low=low, high=high, mark="unknown", fails=fails)
+
+    failing, others = sides([place("rust", 93, 96, fails=True), place("java-vt", 1, 232), place("go", 1, 3)])
+    assert [[each.contender for each in side] for side in (failing, others)] == [["rust"], ["go"]]
 
 
 def test_a_row_in_which_nobody_differs_is_a_sentence() -> None:

@@ -350,8 +350,15 @@ def _least(told: Told, row: Row, table: Table) -> Sides:
 
 
 def _split(told: Told, row: Row, table: Table) -> Sides:
-    known = [place for place in row.places if place.low is not None and not place.reached]
-    return [place for place in known if place.fails], [place for place in known if not place.fails]
+    return sides(row.places)
+
+
+def sides(places: Iterable[Place]) -> Sides:
+    """Those that fail, and those that do not. Where the interval of one that does not fail meets theirs, it is on neither side."""
+    known = [(place, place.low, place.high) for place in places if place.low is not None and place.high is not None and not place.reached]
+    failing = [each for each in known if each[0].fails]
+    apart = [each for each in known if all(each[2] < low or each[1] > high for _, low, high in failing)]
+    return [place for place, _, _ in failing], [place for place, _, _ in apart if not place.fails]
 
 
 def _alike(told: Told, row: Row, table: Table) -> Sides:

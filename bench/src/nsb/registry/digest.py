@@ -15,7 +15,7 @@ READY = "ready_s"
 
 FIELDS: dict[str, frozenset[str]] = {
     "least": frozenset({"best", "value", "tied", "worst", "factor"}),
-    "split": frozenset({"failing", "failing_range", "others_range", "users", "hold", "threads", "pool"}),
+    "split": frozenset({"failing", "failing_range", "others", "others_range", "users", "hold", "threads", "pool"}),
     "alike": frozenset({"range", "users", "hold", "threads", "pool"}),
 }
 """Kind of a finding → the fields that its sentences may have."""

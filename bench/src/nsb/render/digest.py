@@ -88,6 +88,7 @@ def _fields(found: Finding, language: Language) -> dict[str, str]:
         return {
             "failing": names(found.first, language),
             "failing_range": hull(row, found.first, language),
+            "others": names(found.second, language),
             "others_range": hull(row, found.second, language),
         }
     leader, *near = found.first

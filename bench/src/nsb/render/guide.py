@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from nsb.analyse.digest import ALIKE, Digest, Factor, Place, Row
+from nsb.analyse.digest import ALIKE, Digest, Factor, Place, Row, sides
 from nsb.analyse.model import CostModel, Quantity
 from nsb.analyse.size import EXAMPLES, Sized, Workload, sized
 from nsb.analyse.worked import Worked
@@ -80,7 +80,7 @@ def _row(question: Question, row: Row, language: Language) -> str | None:
     if question.kind == "least":
         return _least(row, places, language)
     known = [each for each in places if each.low is not None and not each.reached]
-    failing, others = [each for each in known if each.fails], [each for each in known if not each.fails]
+    failing, others = sides(places)
     if question.kind == "alike":
         if len(known) < len(places) or max(each.high or 0.0 for each in known) > ALIKE * min(each.low or 0.0 for each in known):
             return None
