@@ -48,7 +48,8 @@ def port_is_free(port: int) -> bool:
     return False
 
 
-_PORTS = itertools.count(os.getpid() % 1000)
+_PORTS = itertools.count(os.getpid() * 997)
+# Processes started one after the other begin far apart: neither finds the other's service where its own was to be.
 
 
 def free_port() -> int:
