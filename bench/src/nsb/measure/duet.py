@@ -92,7 +92,6 @@ def _measure(ground: Ground, scenario: CostRow, timing: Timing, own: Running, pa
     speeds = [ground.speed()]
     competitors = scenario.competitors + (0 if partner is not None else 1)  # one in the place of the partner
     computing = ground.competitors(competitors)
-    singles = [_single(ground, scenario, each, computing) for each in both]
     before = [counted(each) for each in both]
     caused = Caused(ground.stage, scenario)
     duration_s = timing.settle_s + timing.window_s + LATE_S + HANG_S + 2 * EVERY_S
@@ -131,6 +130,8 @@ def _measure(ground: Ground, scenario: CostRow, timing: Timing, own: Running, pa
         for process in generators:
             process.end(0)
     after = [counted(each) for each in both]
+    effects = caused.whole()
+    singles = [_single(ground, scenario, each, computing) for each in both]  # warmer than the load: no difference is too small
     driven = [
         Driven(
             contender=running.contender.id,
@@ -153,7 +154,6 @@ def _measure(ground: Ground, scenario: CostRow, timing: Timing, own: Running, pa
             both, loads, before, after, zip(first.waited, last.waited, strict=True), memories, singles, strict=True
         )
     ]
-    effects = caused.whole()
     used = {role: round(last.cpu[role] - first.cpu[role], 6) for role in first.cpu}
     services = sum(_used(load.series, first.at_s, last.at_s) for load in loads)
     return Duet(

@@ -91,7 +91,7 @@ class Driven(Frozen):
     at_once: int | None = None
     """How many of its requests can have a statement or their calls under way, by what it declares; at least. None: nobody asked."""
     single_us: float | None = None
-    """CPU µs of the same request with a single round of what it computes, right before the load. None: it computes nothing."""
+    """CPU µs of the same request with one round of computing, after the load (until 2026-11-26 before it). None: it computes nothing."""
 
 
 class Part(Frozen):
