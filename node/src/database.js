@@ -20,6 +20,7 @@ export class Database {
       charset: 'utf8mb4',
       connectionLimit: size, // of idle ones too: mysql2 ends none
       dateStrings: true,
+      maxPreparedStatements: 100, // mysql2 makes room for 16,000 on each connection, which the collector has to look after
       trace: false, // no stack kept for each statement
     });
     // Whoever uses a connection gets its error; mysql2 itself hears of the first alone, and the next would end the process.

@@ -10,13 +10,14 @@ use std::sync::Arc;
 use tower_http::catch_panic::CatchPanicLayer;
 
 pub fn app(app: Arc<App>) -> Router {
+    let body_limit = DefaultBodyLimit::max(MAX_BODY);
     let counted = Router::new()
         .route("/hello", get(waiting::hello))
         .route("/sleep", get(waiting::sleep))
         .route("/sleep-query", get(waiting::sleep_query))
         .route("/slow-query", get(waiting::slow_query))
         .route("/books/{id}", get(books::get_book))
-        .route("/books", routing::post(books::new_book).fallback(not_allowed("POST")))
+        .route("/books", routing::post(books::new_book).layer(body_limit).fallback(not_allowed("POST")))
         .route("/fanout", get(fanout::fanout))
         .route("/compute", get(compute::compute))
         .route("/block", get(compute::block))
@@ -30,7 +31,6 @@ pub fn app(app: Arc<App>) -> Router {
         .route("/runtime", get(service::runtime))
         .route("/stats", get(service::stats))
         .merge(counted)
-        .layer(DefaultBodyLimit::max(MAX_BODY))
         .layer(CatchPanicLayer::custom(|_| Problem::internal("a handler panicked").into_response()))
         .with_state(app)
 }
