@@ -458,6 +458,12 @@ MESSAGES: dict[str, tuple[str, str]] = {
         "{machine}, {cores}, {database}, {date}; raw data and doubts: {link}.",
         "{machine}, {cores}, {database}, {date}. 원시 데이터와 경고는 {link}에 있습니다.",
     ),
+    "result.one_run": (
+        "One run decides the claims that its scenarios and contenders ask for. "
+        "docs/verdicts.md takes each verdict from the newest run that decides it.",
+        "한 번의 측정은 자기 시나리오와 측정 대상이 묻는 주장만 판정합니다. "
+        "docs/verdicts.ko.md는 각 주장을 판정할 수 있는 가장 최근 측정의 결과를 모은 것입니다.",
+    ),
     "result.SUPPORTED": (
         "No contender is best at everything: each of the {n} is beaten at something.",
         "모든 면에서 가장 좋은 측정 대상은 없습니다. {n}개 모두 어떤 항목에서는 다른 대상에 뒤집니다.",
