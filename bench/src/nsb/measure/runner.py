@@ -20,6 +20,7 @@ from nsb.measure.observing import Observer, Unobserved, now, record, unmeasured
 from nsb.measure.process import ProcessError
 from nsb.measure.running import Died, Running, drain, lost, wait_pool
 from nsb.records.cells import Record
+from nsb.records.duet import Duet
 from nsb.records.manifest import Manifest
 from nsb.records.starts import Start
 from nsb.registry import shapes
@@ -184,16 +185,43 @@ class Runner:
             except (Died, ProcessError) as error:
                 self._out[slot.contender.id] = str(error)
                 return self._unmeasured(slot, attempt, "failed", str(error))
+        if isinstance(slot.scenario, shapes.Failing) and slot.scenario.fault == "database" and self.stage.database.pid is None:
+            return self._unmeasured(
+                slot, attempt, "unsupported", "only a database of the run's own can be made to hang: leave MYSQL_URL out"
+            )
+        began, started_at = time.monotonic(), now()
         try:
-            if isinstance(slot.scenario, shapes.Failing):
-                return self._failing(slot, slot.scenario, running, attempt)
-            if isinstance(slot.scenario, shapes.Overload):
-                return self._overload(slot, slot.scenario, running, attempt)
-            return self._cost(slot, running, attempt) if isinstance(slot.scenario, CostRow) else self._measure(slot, running, attempt)
+            return self._record(slot, attempt, started_at, began, **self._seen(slot, running, attempt))
+        except Unobserved as error:
+            return self._unmeasured(slot, attempt, "failed", str(error))
         finally:
             running.process.freeze()
             if slot.scenario.spends:
                 self._end(slot.contender.id, 10 if not slot.scenario.holding else 0)
+
+    def _seen(self, slot: Slot, running: Running, attempt: int) -> dict[str, Any]:
+        """What is observed of a cell, under its name in a Record. Raises Unobserved where nothing is, and ProcessError and DatabaseError
+        for what no contender does.
+        """
+        scenario = slot.scenario
+        if not isinstance(scenario, CostRow):
+            running.process.thaw()
+        try:
+            if isinstance(scenario, CostRow):
+                return {"duet": self._cost(slot, scenario, running)}
+            if isinstance(scenario, shapes.Overload):
+                running.warm_for, running.bursts = scenario.id, warming.bursts(self._ground, running, scenario)
+                found = overload.measure(self._ground, scenario, self.plan.timing(scenario), running, self.plan.rounds < 2)
+                broke = lost(running, scenario, self.plan.workers)  # a service that does not live through it: that is a result
+                return {"overload": found.model_copy(update={"broke": broke})}
+            if isinstance(scenario, shapes.Failing):
+                seen = failing.measure(self._ground, scenario, running)
+                if why := lost(running, scenario, self.plan.workers):  # here it has no figure then
+                    raise Unobserved(why)
+                return {"failing": seen}
+        except (Died, ProcessError) as error:
+            raise Unobserved(str(error)) from None
+        return {"observed": self._observer.observe(slot, running, attempt)}
 
     def _partner(self, slot: Slot) -> Running | None:
         """The reference, started again where it has ended; None for its own cell, and where it does not run beside this contender.
@@ -210,70 +238,26 @@ class Runner:
             self._end(name)
         return self._begin(next(each for each in self.plan.contenders if each.id == name), slot.round)
 
-    def _cost(self, slot: Slot, running: Running, attempt: int) -> Record:
+    def _cost(self, slot: Slot, scenario: CostRow, running: Running) -> Duet:
         """A cost cell: with the reference, where that is another contender and runs in this round."""
-        began, started_at = time.monotonic(), now()
-        assert isinstance(slot.scenario, CostRow)
         try:
             partner = self._partner(slot)
         except (Died, ProcessError) as error:
-            return self._unmeasured(slot, attempt, "failed", f"the reference cannot be started again: {error}")
+            raise Unobserved(f"the reference cannot be started again: {error}") from None
         both = [running, *([partner] if partner is not None else [])]
         try:
             for each in both:
                 each.process.thaw()
-                if each is running or each.warm_for != slot.scenario.id:
-                    each.warm_for, each.bursts = slot.scenario.id, warming.bursts(self._ground, each, slot.scenario)
-            seen = self._ground.measure(slot.scenario, self.plan.timing(slot.scenario), running, partner, self.plan.rounds < 2)
-        except (Died, ProcessError) as error:
-            return self._unmeasured(slot, attempt, "failed", str(error))
+                if each is running or each.warm_for != scenario.id:
+                    each.warm_for, each.bursts = scenario.id, warming.bursts(self._ground, each, scenario)
+            seen = self._ground.measure(scenario, self.plan.timing(scenario), running, partner, self.plan.rounds < 2)
         finally:
             if partner is not None:
                 partner.process.freeze()
         for each in both:
             if each.process.exit_code is not None:
-                why = f"{each.contender.id} ended with {each.process.exit_code}: {each.process.last_words()}"
-                return self._unmeasured(slot, attempt, "failed", why)
-        return self._record(slot, attempt, started_at, began, duet=seen)
-
-    def _overload(self, slot: Slot, scenario: shapes.Overload, running: Running, attempt: int) -> Record:
-        """An overload cell. That a service does not live through it is a result."""
-        began, started_at = time.monotonic(), now()
-        running.process.thaw()
-        try:
-            running.warm_for, running.bursts = scenario.id, warming.bursts(self._ground, running, scenario)
-            seen = overload.measure(self._ground, scenario, self.plan.timing(scenario), running, self.plan.rounds < 2)
-        except (Died, ProcessError) as error:
-            return self._unmeasured(slot, attempt, "failed", str(error))
-        seen = seen.model_copy(update={"broke": lost(running, scenario, self.plan.workers)})
-        return self._record(slot, attempt, started_at, began, overload=seen)
-
-    def _failing(self, slot: Slot, scenario: shapes.Failing, running: Running, attempt: int) -> Record:
-        """A cell with a fault. A service that does not live through it has no figure, and the reason says so."""
-        if scenario.fault == "database" and self.stage.database.pid is None:
-            return self._unmeasured(
-                slot, attempt, "unsupported", "only a database of the run's own can be made to hang: leave MYSQL_URL out"
-            )
-        began, started_at = time.monotonic(), now()
-        running.process.thaw()
-        try:
-            seen = failing.measure(self._ground, scenario, running)
-        except (Died, ProcessError) as error:
-            return self._unmeasured(slot, attempt, "failed", str(error))
-        why = lost(running, scenario, self.plan.workers)
-        if why is not None:
-            return self._unmeasured(slot, attempt, "failed", why)
-        return self._record(slot, attempt, started_at, began, failing=seen)
-
-    def _measure(self, slot: Slot, running: Running, attempt: int) -> Record:
-        """A cell under k6."""
-        began, started_at = time.monotonic(), now()
-        running.process.thaw()
-        try:
-            seen = self._observer.observe(slot, running, attempt)
-        except Unobserved as error:
-            return self._unmeasured(slot, attempt, "failed", str(error))
-        return self._record(slot, attempt, started_at, began, observed=seen)
+                raise Unobserved(f"{each.contender.id} ended with {each.process.exit_code}: {each.process.last_words()}")
+        return seen
 
 
 def _ladder(scenario: Scenario | None) -> str | None:
