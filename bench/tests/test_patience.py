@@ -16,11 +16,10 @@ def test_a_step_that_takes_long_says_so_until_it_ends() -> None:
         if len(said) == 2:
             twice.set()
 
-    with patience(lambda: "go: go build", hear, last_s=65, every_s=0.01):
+    with patience(lambda: "go: go build", hear, every_s=0.01):
         assert twice.wait(10)
     count = len(said)
     assert said[0].startswith("go: go build: 0:00 so far")
-    assert "1:05" in said[0]
     assert len(said) == count
 
 

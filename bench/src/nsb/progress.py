@@ -14,6 +14,7 @@ from rich.progress_bar import ProgressBar
 from rich.text import Text
 
 from nsb.analyse.table import UNITS, Table
+from nsb.measure.patience import clock
 from nsb.records.judged import Cell
 from nsb.registry.plan import Plan, Slot, left
 from nsb.render import terminal, words
@@ -115,7 +116,7 @@ class Screen:
         self._console.print(text + (f"\n      {why}" if why else ""), markup=False, highlight=False, soft_wrap=True)
 
     def _time_left(self) -> str:
-        return f"{words.clock(self._left_s)} left"
+        return f"{clock(self._left_s)} left"
 
     def _refresh(self) -> None:
         assert self._live is not None

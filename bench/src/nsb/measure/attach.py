@@ -20,8 +20,6 @@ LISTENS_WITHIN_S = 5.0
 ANSWERS_WITHIN_S = 10.0
 KEPT_FREE_PERCENT = 5
 """Of the heap after a full collection, at the most (MaxHeapFreeRatio): the rest of its pages goes back to the system."""
-
-
 UNCOMMITS_AFTER_S, UNCOMMITS_EVERY_S, UNCOMMITS_WITHIN_S = 0.12, 0.02, 1.0
 """G1 gives pages back after the collection, not in it: from 100 ms on, every 10 ms up to 128 MiB (g1UncommitRegionTask.cpp)."""
 

@@ -72,12 +72,7 @@ def files(root: Path, service: Service) -> list[str]:
 
 def total(sizes: Sequence[Size]) -> Size:
     """Of several files together."""
-    return Size(
-        files=sum(size.files for size in sizes),
-        lines=sum(size.lines for size in sizes),
-        complexity=sum(size.complexity for size in sizes),
-        functions=sum(size.functions for size in sizes),
-    )
+    return Size(**{name: sum(getattr(size, name) for size in sizes) for name in Size.model_fields})
 
 
 def count(name: str, text: str) -> Size:

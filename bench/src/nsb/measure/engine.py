@@ -10,14 +10,15 @@ import re
 import secrets
 import shutil
 import subprocess
-import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
+from nsb.measure.patience import every
 from nsb.measure.process import ProcessError, run
-from nsb.measure.tools import BuildError
+from nsb.measure.tools import BuildError, end_of
 from nsb.registry import compose as composing
 from nsb.registry.compose import NATIVE_WORKS, Engine
 
@@ -134,8 +135,7 @@ def build(root: Path, service: str, log: Path, say: Callable[[str], None]) -> fl
     with _following(log, lambda step: say(f"{service}: {step}")):
         code = run(f"{service}-build", command, log, dict(os.environ), root)
     if code != 0:
-        tail = "\n".join(log.read_text(encoding="utf-8", errors="replace").strip().splitlines()[-25:])
-        raise BuildError(f"{service}: `docker compose build {service}` ended with {code}; the end of {log}:\n{tail}")
+        raise BuildError(f"{service}: `docker compose build {service}` ended with {code}{end_of(log)}")
     return time.monotonic() - began
 
 
@@ -143,28 +143,19 @@ STEP = re.compile(r"^#\d+ (\[[^\]]*\d+/\d+\] .*)$")
 """A step of a Dockerfile as BuildKit's plain progress tells it: `#9 [build 4/6] RUN go mod download`."""
 
 
-@contextlib.contextmanager
-def _following(log: Path, say: Callable[[str], None]) -> Iterator[None]:
+def _following(log: Path, say: Callable[[str], None]) -> AbstractContextManager[None]:
     """Tells each step of a build when it begins, but for those of a build that is over at once: they came from the cache."""
-    over = threading.Event()
+    told: set[str] = set()
 
     def follow() -> None:
-        told: set[str] = set()
-        while not over.wait(2):
-            with contextlib.suppress(OSError):
-                for line in log.read_text(encoding="utf-8", errors="replace").splitlines():
-                    step = STEP.match(line)
-                    if step and step[1] not in told:
-                        told.add(step[1])
-                        say(step[1][:110])
+        with contextlib.suppress(OSError):
+            for line in log.read_text(encoding="utf-8", errors="replace").splitlines():
+                step = STEP.match(line)
+                if step and step[1] not in told:
+                    told.add(step[1])
+                    say(step[1][:110])
 
-    thread = threading.Thread(target=follow, daemon=True)
-    thread.start()
-    try:
-        yield
-    finally:
-        over.set()
-        thread.join()
+    return every(2, follow)
 
 
 def image(name: str, say: Callable[[str], None]) -> dict[str, Any]:
@@ -201,6 +192,3 @@ def taken_out(image_id: str, path: str, into: Path) -> None:
         docker("cp", f"{name}:{path}", str(into))
     finally:
         docker("rm", "--force", "--volumes", name)
-
-
-# --- a project: what a run starts and removes -------------------------------------------------------------------------

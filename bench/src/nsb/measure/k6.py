@@ -10,8 +10,8 @@ import subprocess
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from nsb.measure.patience import patience
-from nsb.measure.process import Process, ProcessError, run
+from nsb.measure.process import Process
+from nsb.measure.tools import run_step
 from nsb.records.parts import TREND_STATS
 from nsb.registry.scenario import Scenario
 from nsb.registry.timing import Timing
@@ -31,21 +31,17 @@ ALONE = (0, 1)
 def ensure(root: Path, go: str, say: Callable[[str], None]) -> Path:
     """The k6 that bench/k6/go.mod pins, built when that file has changed.
 
-    Raises ProcessError with the end of the compiler's output.
+    Raises BuildError with the end of the compiler's output.
     """
     folder, program = root / "bench" / "k6", pinned(root)
     if program.exists():
         return program
     say("k6: building the pinned version (once, some minutes)")
-    program.parent.mkdir(exist_ok=True)
     unfinished = program.with_suffix(".building")
     log = root / ".tools" / "built" / "k6.log"
     log.unlink(missing_ok=True)
     build = [go, "build", "-trimpath", "-o", str(unfinished), "go.k6.io/k6/v2"]
-    with patience(lambda: "k6: go build", say):
-        code = run("k6", build, log, {**os.environ, "CGO_ENABLED": "0"}, folder)
-    if code != 0:
-        raise ProcessError(f"k6 could not be built:\n{log.read_text(encoding='utf-8', errors='replace')[-2000:]}")
+    run_step("k6", build, log, say, {**os.environ, "CGO_ENABLED": "0"}, folder)
     unfinished.rename(program)
     return program
 

@@ -6,21 +6,27 @@ import contextlib
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 
 EVERY_S = 15.0
 
 
+def patience(what: Callable[[], str], say: Callable[[str], None], every_s: float = EVERY_S) -> AbstractContextManager[None]:
+    """Says `what` and the time so far every `every_s` seconds until the block ends."""
+    began = time.monotonic()
+    return every(every_s, lambda: say(f"{what()}: {clock(time.monotonic() - began)} so far"))
+
+
 @contextlib.contextmanager
-def patience(what: Callable[[], str], say: Callable[[str], None], last_s: float | None = None, every_s: float = EVERY_S) -> Iterator[None]:
-    """Says `what` and the time so far every `every_s` seconds until the block ends; `last_s`: how long it took the last time (s)."""
-    over, began = threading.Event(), time.monotonic()
-    usual = "" if last_s is None else f" (the last time it took {clock(last_s)})"
+def every(seconds: float, do: Callable[[], None]) -> Iterator[None]:
+    """Does it beside the block, until that ends."""
+    over = threading.Event()
 
-    def tell() -> None:
-        while not over.wait(every_s):
-            say(f"{what()}: {clock(time.monotonic() - began)} so far{usual}")
+    def repeat() -> None:
+        while not over.wait(seconds):
+            do()
 
-    thread = threading.Thread(target=tell, daemon=True)
+    thread = threading.Thread(target=repeat, daemon=True)
     thread.start()
     try:
         yield
@@ -30,6 +36,6 @@ def patience(what: Callable[[], str], say: Callable[[str], None], last_s: float 
 
 
 def clock(seconds: float) -> str:
-    """`0:05`, `11:30` minutes and seconds."""
-    minutes, rest = divmod(round(seconds), 60)
+    """`0:05`, `11:30` minutes and seconds; negative values count as zero."""
+    minutes, rest = divmod(max(0, round(seconds)), 60)
     return f"{minutes}:{rest:02}"

@@ -13,6 +13,7 @@ from nsb.conform.kernel import ports_towards
 from nsb.conform.wire import NoAnswer, ask
 from nsb.measure.client import StatsReader
 from nsb.measure.native import Stage
+from nsb.measure.patience import clock
 from nsb.measure.process import ProcessError
 from nsb.measure.running import Died, Running, wait_pool
 from nsb.records.stopped import Asked, Inventory, Woken, requests
@@ -124,6 +125,5 @@ def _in_flight(running: Running) -> int | None:
 def _wait(stopped_s: float, say: Callable[[str], None]) -> None:
     until = time.monotonic() + stopped_s
     while (left := until - time.monotonic()) > 0:
-        minutes, seconds = divmod(round(left), 60)
-        say(f"all are stopped; {minutes}:{seconds:02} left")
+        say(f"all are stopped; {clock(left)} left")
         time.sleep(min(left, TELL_S))

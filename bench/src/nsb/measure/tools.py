@@ -125,7 +125,7 @@ class Workshop:
         log.unlink(missing_ok=True)
         try:
             for step in tool.fetch:
-                _run_step(name, [_fill(part, self._values()) for part in step], log, say, os.environ, self.root)
+                run_step(name, [_fill(part, self._values()) for part in step], log, say, os.environ, self.root)
         except BuildError as error:
             return [f"{self.missing[name].sentence}; or let it be fetched, which failed: {error}"]
         now = find(name, tool, root=self.root)
@@ -163,7 +163,7 @@ class Workshop:
         service = self.registry.services[name]
         began = time.monotonic()
         for step in steps:
-            _run_step(name, self.fill(step, service), log, say, self.environment(service), self.root / service.folder)
+            run_step(name, self.fill(step, service), log, say, self.environment(service), self.root / service.folder)
         return time.monotonic() - began
 
     def fingerprint(self, service: Service) -> str:
@@ -177,7 +177,7 @@ class Workshop:
         return digest.hexdigest()
 
 
-def _run_step(
+def run_step(
     name: str, command: Sequence[str], log: Path, say: Callable[[str], None], environment: Mapping[str, str], folder: Path
 ) -> None:
     """Raises BuildError with the last words of a command that fails."""
@@ -188,12 +188,12 @@ def _run_step(
         with patience(lambda: what, say):
             code = run(name, command, log, environment, folder, LONGEST_STEP_S)
     except ProcessError as error:
-        raise BuildError(f"{error}{_end_of(log)}") from None
+        raise BuildError(f"{error}{end_of(log)}") from None
     if code != 0:
-        raise BuildError(f"{name}: `{' '.join(command)}` ended with {code}{_end_of(log)}")
+        raise BuildError(f"{name}: `{' '.join(command)}` ended with {code}{end_of(log)}")
 
 
-def _end_of(log: Path) -> str:
+def end_of(log: Path) -> str:
     """The last words of a program that said any."""
     lines = log.read_text(encoding="utf-8", errors="replace").strip().splitlines()[-25:] if log.exists() else []
     return "\n".join([f"; the end of {log}:", *lines]) if lines else ""

@@ -44,12 +44,6 @@ def signed(value: float | None) -> str:
     return f"−{said}" if value < 0 and said != "0.00" else said
 
 
-def clock(seconds: float) -> str:
-    """`11:30` minutes and seconds; negative values count as zero."""
-    minutes, rest = divmod(max(0, round(seconds)), 60)
-    return f"{minutes}:{rest:02}"
-
-
 def count(of: int, noun: str) -> str:
     """`1 round`, `6 rounds`."""
     return f"{of} {noun}{'' if of == 1 else 's'}"

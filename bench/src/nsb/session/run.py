@@ -23,11 +23,11 @@ from nsb.measure.duet import Ground
 from nsb.measure.interrupt import stop_if_asked, undisturbed
 from nsb.measure.journal import Journal
 from nsb.measure.native import Stage
-from nsb.measure.patience import clock, patience
-from nsb.measure.process import ProcessError, pin, run
+from nsb.measure.patience import clock
+from nsb.measure.process import ProcessError, pin
 from nsb.measure.runner import Runner
 from nsb.measure.together import together
-from nsb.measure.tools import BuildError, Workshop, sources
+from nsb.measure.tools import BuildError, Workshop, run_step, sources
 from nsb.measure.upstream import upstream, upstream_file
 from nsb.records.cells import Record
 from nsb.records.judged import Cell
@@ -66,14 +66,14 @@ class Progress(Protocol):
 
 
 def upstream_program(workshop: Workshop, say: Callable[[str], None]) -> Path:
-    """The upstream, built where its sources are newer. Raises ProcessError."""
+    """The upstream, built where its sources are newer. Raises BuildError."""
     root, program = workshop.root, upstream_file(workshop.root)
     command = [go(workshop), *UPSTREAM_BUILD, "-o", str(program), "."]
     return _built(command, root / "bench" / "upstream", program, say)
 
 
 def holder_program(workshop: Workshop, scenarios: Sequence[Scenario], say: Callable[[str], None]) -> Path | None:
-    """What holds connections beside a load; None where no scenario asks for it, or no Go is here. Raises ProcessError."""
+    """What holds connections beside a load; None where no scenario asks for it, or no Go is here. Raises BuildError."""
     if "go" not in workshop.found or not any(scenario.holding for scenario in scenarios):
         return None
     command = [go(workshop), *UPSTREAM_BUILD, "-o", str(holder.program_file(workshop.root)), "./holder"]
@@ -81,7 +81,7 @@ def holder_program(workshop: Workshop, scenarios: Sequence[Scenario], say: Calla
 
 
 def generator_program(workshop: Workshop, say: Callable[[str], None]) -> Path:
-    """What warms every contender and drives cost cells. Raises ProcessError, and Refused where nothing can build it."""
+    """What warms every contender and drives cost cells. Raises BuildError, and Refused where nothing can build it."""
     program = generator.program_file(workshop.root)
     if "go" not in workshop.found and program.exists():
         return program  # taken out of an image
@@ -96,14 +96,9 @@ def go(workshop: Workshop) -> str:
 
 
 def _built(command: Sequence[str], folder: Path, program: Path, say: Callable[[str], None]) -> Path:
-    say(f"{folder.name}: {' '.join(['go', *command[1:3]])}")
-    program.parent.mkdir(exist_ok=True)
     log = program.parent / "built" / f"{folder.name}.log"
     log.unlink(missing_ok=True)
-    with patience(lambda: f"{folder.name}: go {command[1]}", say):
-        code = run(folder.name, command, log, folder=folder)
-    if code != 0:
-        raise ProcessError(f"{folder.name} could not be built:\n{log.read_text(encoding='utf-8', errors='replace')[-2000:]}")
+    run_step(folder.name, command, log, say, os.environ, folder)
     return program
 
 

@@ -12,7 +12,7 @@ from nsb.conform.suite import beyond_reach
 from nsb.errors import Refused
 from nsb.measure import stopped
 from nsb.measure.native import Stage
-from nsb.measure.patience import patience
+from nsb.measure.patience import clock, patience
 from nsb.measure.tools import Workshop, workshop
 from nsb.records.stopped import REQUESTS
 from nsb.registry import plan as plans
@@ -125,7 +125,7 @@ def ask(
 
     def check(launcher: conformance.Launcher) -> None:
         contender, number = launcher.contender, 0
-        left = words.clock(plans.conformance_s([each for each in order if each not in begun], len(on)))
+        left = clock(plans.conformance_s([each for each in order if each not in begun], len(on)))
         begun.append(contender)
         say(f"{contender.id}: checking the contract, {len(begun)} of {len(order)}{when} (about {left} left)")
 
