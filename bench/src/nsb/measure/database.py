@@ -35,11 +35,11 @@ from nsb.measure.database_private import (
     find_server,
     installed,
     new_password,
-    numbers,
     refuse_old,
     server_settings,
     title,
 )
+from nsb.registry.services import numbers
 
 __all__ = ["Counters", "DatabaseError", "Server", "find_server", "private_server", "provide", "server_settings", "user_name"]
 

@@ -28,6 +28,7 @@ import psutil
 
 from nsb.errors import Failure
 from nsb.measure.process import Process, ProcessError, free_port, run
+from nsb.registry.services import numbers
 
 if TYPE_CHECKING:
     import pymysql
@@ -221,10 +222,6 @@ def refuse_old(kind: Kind, version: str, where: str) -> None:
     least: str = _toml("server.toml")["least"][kind]
     if numbers(version) < numbers(least):
         raise DatabaseError(f"{where} is {title(kind)} {version}: install {least} or newer, or take it off PATH")
-
-
-def numbers(version: str) -> list[int]:
-    return [int(part) for part in re.findall(r"\d+", version)]
 
 
 def _source_that_fits() -> Source:

@@ -20,7 +20,7 @@ from nsb.measure.process import ProcessError, run
 from nsb.registry.contenders import Contender
 from nsb.registry.contract import HEAP_MIB
 from nsb.registry.load import Registry
-from nsb.registry.services import Service, Tool, tools_named
+from nsb.registry.services import Service, Tool, numbers, tools_named
 
 LONGEST_STEP_S = 40 * 60.0
 """A build from nothing takes minutes: what has not ended by then hangs, and should be named before someone else's limit ends it all."""
@@ -41,10 +41,6 @@ class Missing:
     sentence: str
 
 
-def version_tuple(text: str) -> tuple[int, ...]:
-    return tuple(int(part) for part in text.split("."))
-
-
 def find(name: str, tool: Tool, environment: Mapping[str, str] = os.environ, root: Path = Path()) -> Found | Missing:
     """The first candidate that runs and has a version that fits; {root} in a candidate is the repository."""
     seen: list[str] = []
@@ -52,7 +48,7 @@ def find(name: str, tool: Tool, environment: Mapping[str, str] = os.environ, roo
         version = _version(path, tool)
         if version is None:
             continue
-        if _fits(version_tuple(version), tool):
+        if _fits(numbers(version), tool):
             return Found(path, version)
         seen.append(f"{path} is {version}")
     why = f"{'too old' if tool.most is None else 'not this one'}: {'; '.join(seen)}" if seen else "not found"
@@ -61,8 +57,8 @@ def find(name: str, tool: Tool, environment: Mapping[str, str] = os.environ, roo
 
 
 def _fits(version: tuple[int, ...], tool: Tool) -> bool:
-    most = version_tuple(tool.most) if tool.most is not None else version
-    return version >= version_tuple(tool.least) and version[: len(most)] <= most
+    most = numbers(tool.most) if tool.most is not None else version
+    return version >= numbers(tool.least) and version[: len(most)] <= most
 
 
 def _candidates(candidates: Sequence[str], environment: Mapping[str, str], root: Path) -> list[str]:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
+
+from nsb.registry.services import numbers
 
 DATABASE, UPSTREAM = "mysql", "upstream"
 """Services of compose.yaml that every contender stands on."""
@@ -52,9 +53,9 @@ class Engine:
 def unfit(engine: Engine, kernel: str) -> str | None:
     """Why containers of this engine cannot be measured on a machine with this kernel, and what to do; None where they can."""
     why = None
-    if _numbers(engine.version) < _numbers(LEAST_ENGINE):
+    if numbers(engine.version) < numbers(LEAST_ENGINE):
         why = f"the Docker engine is {engine.version}: install {LEAST_ENGINE} or newer"
-    elif _numbers(engine.compose) < _numbers(LEAST_COMPOSE):
+    elif numbers(engine.compose) < numbers(LEAST_COMPOSE):
         why = f"docker compose is {engine.compose}: install {LEAST_COMPOSE} or newer"
     elif engine.system != "linux":
         why = f"the Docker engine runs {engine.system} containers: switch it to Linux containers"
@@ -68,10 +69,6 @@ def unfit(engine: Engine, kernel: str) -> str | None:
     elif engine.cgroup not in ("1", "2"):
         why = f"the Docker engine does not say which control groups it uses ({engine.cgroup!r}): CPU and memory cannot be counted"
     return None if why is None else f"{why}; {NATIVE_WORKS}"
-
-
-def _numbers(version: str) -> list[int]:
-    return [int(number) for number in re.findall(r"\d+", version)[:2]]
 
 
 @dataclass(frozen=True)

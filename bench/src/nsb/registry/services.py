@@ -63,3 +63,8 @@ class Service(Frozen):
 def tools_named(commands: Iterable[Sequence[str]]) -> list[str]:
     """Ids of the tools whose path the commands ask for by {tool.ID}, each once."""
     return list(dict.fromkeys(name for command in commands for part in command for name in re.findall(r"\{tool\.([\w-]+)\}", part)))
+
+
+def numbers(version: str) -> tuple[int, ...]:
+    """To compare one with another."""
+    return tuple(int(number) for number in re.findall(r"\d+", version))
