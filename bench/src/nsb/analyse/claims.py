@@ -18,7 +18,6 @@ from typing import Any, Literal, NamedTuple
 from nsb.analyse import articles, dominance, judge, merged
 from nsb.analyse.judge import Unit
 from nsb.analyse.stats import contrast, estimate, plain_mean
-from nsb.analyse.table import latest
 from nsb.records.judged import Cell
 from nsb.records.sources import Code
 from nsb.records.starts import Start
@@ -112,11 +111,9 @@ def _with_asides(claim: Claim) -> list[Claim | Aside]:
 
 
 @dataclass(frozen=True, eq=False)
-class _Evidence:
+class _Evidence(dominance.Records):
     """A run as the rules ask for it."""
 
-    run: Mapping[str, Any]
-    cells: Sequence[Cell]
     starts: Sequence[Start]
     code: Code | None
 
@@ -125,17 +122,6 @@ class _Evidence:
         """Without the controls, which only open or close gates."""
         plan = self.run["plan"]
         return [name for name in plan["contenders"] if name not in plan.get("controls", {})]
-
-    @cached_property
-    def _index(self) -> dict[tuple[str, str], list[Cell]]:
-        """Scenario and contender → last attempts."""
-        found: dict[tuple[str, str], list[Cell]] = {}
-        for cell in self.final:
-            found.setdefault((cell.scenario, cell.contender), []).append(cell)
-        return found
-
-    def of(self, scenario: str, *contenders: str) -> list[Cell]:
-        return [cell for name in contenders for cell in self._index.get((scenario, name), [])]
 
     @property
     def rounds(self) -> int:
@@ -146,13 +132,6 @@ class _Evidence:
     def fits(self, profile: Profile | None) -> bool:
         """Whether the run is of the profile that is asked for, if one is."""
         return profile is None or profile == self.run["plan"]["profile"]
-
-    def gate(self, scenario: str, metric: Metric, unit: Unit, margin: float | None) -> judge.Gate:
-        controlled = [name for pair in judge.twins(self.run).items() for name in pair]
-        return judge.gate_of(self.run, self.of(scenario, *dict.fromkeys(controlled)), scenario, metric, margin, unit)
-
-    def is_open(self, scenario: str) -> bool:
-        return bool(self.run["plan"]["models"].get(scenario) == "open")
 
     def missing(self, scenario: str, contenders: Iterable[str]) -> list[str]:
         """What the run lacks to say anything of them there, in words; first the contenders."""
@@ -179,11 +158,6 @@ class _Evidence:
     @cached_property
     def dominance(self) -> Dominance:
         return dominance.dominance(self.run, self.cells, self.starts, self.code)
-
-    @cached_property
-    def final(self) -> list[Cell]:
-        """Last attempts."""
-        return latest(self.cells)
 
 
 # --- what the rules ask of it --------------------------------------------------------------------------------------------

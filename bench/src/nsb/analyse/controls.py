@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from nsb.analyse.judge import Question, Verdict, gate, gate_of, judge, paired
 from nsb.records.judged import Cell
-from nsb.registry.terms import Frozen, Headline, Metric
+from nsb.registry.terms import Frozen, Headline, Metric, grouped
 
 Kind = Literal["twin", "plant"]
 
@@ -79,9 +79,6 @@ class Summary(Frozen):
 
 
 def summaries(controls: Iterable[Control]) -> list[Summary]:
-    by_name: dict[str, list[Control]] = {}
-    for control in controls:
-        by_name.setdefault(control.control, []).append(control)
     return [
         Summary(
             control=name,
@@ -91,5 +88,5 @@ def summaries(controls: Iterable[Control]) -> list[Summary]:
             failed=[f"{c.scenario} {c.metric}" for c in group if c.passed is False],
             undecided=[f"{c.scenario} {c.metric}" for c in group if c.passed is None],
         )
-        for name, group in by_name.items()
+        for name, group in grouped(controls, lambda each: each.control).items()
     ]

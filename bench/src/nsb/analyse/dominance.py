@@ -20,8 +20,9 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import combinations
 from typing import Any, Literal, NamedTuple
 
@@ -33,7 +34,7 @@ from nsb.records.judged import Cell
 from nsb.records.sources import Code, Size
 from nsb.records.starts import Start
 from nsb.registry.claims import Criterion, Dominance, Reason, Verdict
-from nsb.registry.terms import METRIC_UNITS, MORE_IS_BETTER, Limit, Metric
+from nsb.registry.terms import METRIC_UNITS, MORE_IS_BETTER, Limit, Metric, grouped
 
 LEAST: dict[Unit, float] = {**compare.LEAST, "KiB": judge.MARGINS["KiB"]}
 """No finer difference is called, in the unit of x: 1 %, 1 ms, 4 KiB, one point."""
@@ -69,13 +70,13 @@ class _Asked:
     unsustained: list[str] = field(default_factory=list)
 
 
-def dominance(run: Mapping[str, Any], cells: Iterable[Cell], starts: Sequence[Start], code: Code | None) -> Dominance:
+def dominance(run: Mapping[str, Any], cells: Sequence[Cell], starts: Sequence[Start], code: Code | None) -> Dominance:
     """Of all contenders of a run that have a column, without the loads that end: no verdict rests on those (docs/claims.md).
     Start-up and code are criteria only where the run has records of them.
     """
     plan, whole = run["plan"], run["plan"].get("loads", {})
     names = [name for name in plan["contenders"] if name not in plan.get("controls", {})]
-    records = _Records(run, [cell for cell in cells if cell.scenario not in whole])
+    records = Records(run, [cell for cell in cells if cell.scenario not in whole])
     steady = [scenario for scenario in plan["scenarios"] if scenario not in whole]
     asked = [_scenario(records, names, scenario, metric) for scenario in steady for metric in records.metrics(scenario)]
     if steady:
@@ -134,21 +135,26 @@ Peaks = dict[str, dict[int, dict[str, float]]]
 """Contender → round → what it was taken from → value: the round's figure is the highest of them."""
 
 
-class _Records:
+@dataclass(frozen=True, eq=False)
+class Records:
     """The last attempts of a run, found by scenario and contender without looking through all of them each time."""
 
-    def __init__(self, run: Mapping[str, Any], cells: Iterable[Cell]) -> None:
-        self.run = run
-        self.twins = judge.twins(run)
-        self._cells: dict[Pair, list[Cell]] = {}
-        for cell in latest(cells):
-            self._cells.setdefault((cell.scenario, cell.contender), []).append(cell)
+    run: Mapping[str, Any]
+    cells: Sequence[Cell]
+
+    @cached_property
+    def final(self) -> list[Cell]:
+        return latest(self.cells)
+
+    @cached_property
+    def _index(self) -> dict[Pair, list[Cell]]:
+        return grouped(self.final, lambda cell: (cell.scenario, cell.contender))
 
     def of(self, scenario: str, *contenders: str) -> list[Cell]:
-        return [cell for name in contenders for cell in self._cells.get((scenario, name), [])]
+        return [cell for name in contenders for cell in self._index.get((scenario, name), [])]
 
     def is_open(self, scenario: str) -> bool:
-        return bool(self.run["plan"]["models"][scenario] == "open")
+        return bool(self.run["plan"]["models"].get(scenario) == "open")
 
     def metrics(self, scenario: str) -> list[Metric]:
         """The headline, and the CPU per request where a rate makes it comparable."""
@@ -164,13 +170,13 @@ class _Records:
     def pair(self, a: str, b: str, scenario: str, metric: Metric) -> Paired:
         return judge.paired(self.run, self.of(scenario, a, b), a, b, scenario, metric, self.unit(scenario, metric))
 
-    def gate(self, scenario: str, metric: Metric) -> Gate:
-        controls = [name for pair in self.twins.items() for name in pair]
-        return judge.gate_of(self.run, self.of(scenario, *controls), scenario, metric, as_=self.unit(scenario, metric))
+    def gate(self, scenario: str, metric: Metric, unit: Unit | None = None, margin: float | None = None) -> Gate:
+        controls = dict.fromkeys(name for pair in judge.twins(self.run).items() for name in pair)
+        return judge.gate_of(self.run, self.of(scenario, *controls), scenario, metric, margin, unit or self.unit(scenario, metric))
 
     def peaks(self, what: Callable[[Cell], float | None]) -> Peaks:
         found: Peaks = {}
-        for (scenario, name), own in self._cells.items():
+        for (scenario, name), own in self._index.items():
             for cell in own:
                 value = what(cell)
                 if cell.counts and value is not None and value > 0:
@@ -198,7 +204,7 @@ def first_ready(starts: Sequence[Start], contender: str) -> dict[int, float]:
 # --- criteria of a scenario ----------------------------------------------------------------------------------------------
 
 
-def _scenario(records: _Records, names: Sequence[str], scenario: str, metric: Metric) -> _Asked:
+def _scenario(records: Records, names: Sequence[str], scenario: str, metric: Metric) -> _Asked:
     as_ = records.unit(scenario, metric)
     found = {name: judge.values(records.of(scenario, name), scenario, name, metric, as_) for name in names}
     lacks = {name: _lack(records.of(scenario, name), len(found[name])) for name in names}
@@ -259,7 +265,7 @@ def _unsustained(cells: Sequence[Cell]) -> bool:
     return judge.enough(own, sum(cell.counts for cell in cells))
 
 
-def _answers(records: _Records, a: str, b: str, scenario: str) -> Paired:
+def _answers(records: Records, a: str, b: str, scenario: str) -> Paired:
     """Answers per second that the two reached, in the rounds in which one sustained the rate and the other did not."""
     first, second = ({cell.round: cell for cell in records.of(scenario, name) if cell.counts} for name in (a, b))
     x = {
@@ -273,7 +279,7 @@ def _answers(records: _Records, a: str, b: str, scenario: str) -> Paired:
 # --- criteria of a whole run ---------------------------------------------------------------------------------------------
 
 
-def _of_run(records: _Records, names: Sequence[str], metric: str, unit_: str, peaks: Peaks) -> _Asked:
+def _of_run(records: Records, names: Sequence[str], metric: str, unit_: str, peaks: Peaks) -> _Asked:
     """The less the better. Each twin must pass here too."""
 
     def pair(a: str, b: str) -> Paired:
@@ -286,7 +292,7 @@ def _of_run(records: _Records, names: Sequence[str], metric: str, unit_: str, pe
         }
         return Paired(name=f"{a} : {b} · {metric}", unit="ratio", x=x)
 
-    its_gate = judge.together([judge.gate(pair(name, of)) for name, of in records.twins.items()], "ratio")
+    its_gate = judge.together([judge.gate(pair(name, of)) for name, of in judge.twins(records.run).items()], "ratio")
     return _Asked(
         id=metric,
         scenario=None,

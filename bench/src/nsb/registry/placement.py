@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-from nsb.registry.terms import Profile
+from nsb.registry.terms import Profile, grouped
 
 Siblings = Mapping[int, Iterable[int]]
 """Core → the cores of the same physical core, itself among them. A core that is not named has no siblings."""
@@ -93,10 +93,7 @@ def generators_line(groups: Sequence[Unit], siblings: Siblings) -> str:
 
 
 def _groups(placement: Placement) -> dict[tuple[int, ...], list[str]]:
-    groups: dict[tuple[int, ...], list[str]] = {}
-    for role in ROLES:
-        groups.setdefault(getattr(placement, role), []).append(role)
-    return groups
+    return grouped(ROLES, lambda role: getattr(placement, role))
 
 
 def _and(words: Sequence[str]) -> str:

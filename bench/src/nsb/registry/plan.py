@@ -16,7 +16,7 @@ from nsb.registry.load import Registry
 from nsb.registry.placement import Unit, on_one_core
 from nsb.registry.scenario import Scenario
 from nsb.registry.shapes import Failing, Overload, cost_rows, files_for
-from nsb.registry.terms import Profile
+from nsb.registry.terms import Profile, grouped
 from nsb.registry.timing import Tier, Timing
 
 START_S, JVM_START_S = 0.5, 9.0
@@ -181,13 +181,8 @@ class Plan:
     @property
     def left_out(self) -> list[tuple[str, str, tuple[str, ...]]]:
         """(scenario, why, contenders): who cannot run what. These cells take no time and are in the journal as unsupported."""
-        found: dict[tuple[str, str], list[str]] = {}
-        for scenario in self.scenarios:
-            for contender in self.contenders:
-                why = contender.why_not(scenario)
-                if why is not None and self.asks(contender, scenario):
-                    found.setdefault((scenario.id, why), []).append(contender.id)
-        return [(scenario, why, tuple(names)) for (scenario, why), names in found.items()]
+        found = [(each.id, why, contender.id) for contender, each in self.pairs if (why := contender.why_not(each)) is not None]
+        return [(*key, tuple(name for *_, name in of)) for key, of in grouped(found, lambda each: each[:2]).items()]
 
     @property
     def pairs(self) -> list[tuple[Contender, Scenario]]:

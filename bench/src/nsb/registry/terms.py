@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Callable, Iterable
+from typing import Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict
 
@@ -40,3 +41,15 @@ ID = r"^[a-z0-9]+(-[a-z0-9]+)*$"
 
 class Frozen(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+
+Key = TypeVar("Key")
+Item = TypeVar("Item")
+
+
+def grouped(items: Iterable[Item], by: Callable[[Item], Key]) -> dict[Key, list[Item]]:
+    """Key → the items that have it, both in the order in which they come."""
+    found: dict[Key, list[Item]] = {}
+    for item in items:
+        found.setdefault(by(item), []).append(item)
+    return found

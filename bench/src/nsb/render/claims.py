@@ -26,7 +26,7 @@ from nsb.registry.claims import (
     Reported,
     Row,
 )
-from nsb.registry.terms import SHARES, Metric
+from nsb.registry.terms import SHARES, Metric, grouped
 from nsb.render import messages
 from nsb.render.messages import Language, own, text
 from nsb.render.words import bound_sign, number, plain, signed
@@ -221,12 +221,11 @@ def _looked_at(claim: JudgedClaim) -> bool:
 
 def not_measured(found: Judgement, language: Language) -> list[str]:
     """`not measured (no such scenario in the run): A3, D4`: a line for each reason, the most frequent first."""
-    by_reason: dict[str, list[str]] = {}
-    for claim in found.claims:
-        if not _looked_at(claim):
-            by_reason.setdefault(text(f"reason.{claim.reason}", language), []).append(claim.id)
+    left_out = [claim for claim in found.claims if not _looked_at(claim)]
+    by_reason = grouped(left_out, lambda claim: text(f"reason.{claim.reason}", language))
     word = text("verdict.NOT_MEASURED", language)
-    return [f"{word} ({reason}): {', '.join(ids)}" for reason, ids in sorted(by_reason.items(), key=lambda each: -len(each[1]))]
+    most_first = sorted(by_reason.items(), key=lambda each: -len(each[1]))
+    return [f"{word} ({reason}): {', '.join(each.id for each in of)}" for reason, of in most_first]
 
 
 def counts(claims: Sequence[JudgedClaim], language: Language) -> str:

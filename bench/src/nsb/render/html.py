@@ -30,6 +30,7 @@ from nsb.records.sources import Code
 from nsb.records.starts import Start
 from nsb.registry.claims import Article, Conclusion, Dominance, Judgement, Said
 from nsb.registry.digest import DigestPlan
+from nsb.registry.terms import grouped
 from nsb.render import claims as verdicts
 from nsb.render import controls as control_words
 from nsb.render import digest as digest_words
@@ -85,7 +86,7 @@ def page(
     beside = controls.compare(run, cells)
     return _environment().get_template("page.html.j2").render(
         table=table, run=run, starts=starts, judgement=judgement, dominance=dominance, code=code, articles=articles or {},
-        claims_of=html_claims.by_article(judgement),
+        claims_of=grouped(judgement.claims, lambda claim: claim.article),
         counted={verdict: sum(claim.conclusion == verdict for claim in judgement.claims) for verdict in VERDICTS},
         rules=list(dict.fromkeys(part.rule.rule for claim in judgement.claims for part in claim.parts)),
         result=_result(dominance),
@@ -95,7 +96,7 @@ def page(
         guide=_guide(plan, digest, model),
         size_about=html_size.about(model), size_fields=html_size.FIELDS, size_examples=html_size.examples(),
         rows=html_table.rows(table, dominance),
-        kinds=_by_kind([chart for chart in charts if chart.article is None]),
+        kinds=grouped([chart for chart in charts if chart.article is None], lambda chart: chart.kind),
         repeated={chart.article: chart for chart in charts if chart.article is not None},
         controls=[control for control in beside if control.verdict.value is not None],
         control_sentences=[html_words.both(control_words.told(summary)) for summary in controls.summaries(beside)],
@@ -191,13 +192,6 @@ def _result(dominance: Dominance) -> Markup:
     verdict, reason = ranking.verdict(dominance)
     because = messages.said(f"reason.{reason}") if reason else ""
     return text(f"result.{verdict}", n=len(dominance.contenders), names=", ".join(dominance.front), reason=because)
-
-
-def _by_kind(charts: Sequence[Chart]) -> dict[str, list[Chart]]:
-    found: dict[str, list[Chart]] = {}
-    for chart in charts:
-        found.setdefault(chart.kind, []).append(chart)
-    return found
 
 
 def _control_interval(control: Control) -> tuple[str, str]:

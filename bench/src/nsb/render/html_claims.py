@@ -10,7 +10,6 @@ from nsb.registry.claims import (
     FigureRule,
     Judged,
     JudgedClaim,
-    Judgement,
     LimitRule,
     MarginRule,
     PointsRule,
@@ -25,13 +24,6 @@ from nsb.render import messages
 from nsb.render.claims import again, deciding
 from nsb.render.messages import LANGUAGES
 from nsb.render.words import plain
-
-
-def by_article(judgement: Judgement) -> dict[str, list[JudgedClaim]]:
-    found: dict[str, list[JudgedClaim]] = {}
-    for claim in judgement.claims:
-        found.setdefault(claim.article, []).append(claim)
-    return found
 
 
 @dataclass(frozen=True)

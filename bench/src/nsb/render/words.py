@@ -10,6 +10,7 @@ from nsb.analyse.duet import COLD
 from nsb.analyse.starts import Span
 from nsb.analyse.table import UNITS, Entry, Second, Table
 from nsb.registry.claims import Comparison
+from nsb.registry.terms import grouped
 from nsb.render import messages
 from nsb.render.messages import Language, text
 
@@ -51,10 +52,7 @@ def count(of: int, noun: str) -> str:
 
 def by_reason(whys: Mapping[str, str]) -> dict[str, list[str]]:
     """Reason → all that it is given for, from a reason for each."""
-    found: dict[str, list[str]] = {}
-    for name, why in whys.items():
-        found.setdefault(why, []).append(name)
-    return found
+    return grouped(whys, whys.__getitem__)
 
 
 def figure(entry: Entry | Second) -> str:

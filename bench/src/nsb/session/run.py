@@ -39,7 +39,7 @@ from nsb.registry.load import Registry
 from nsb.registry.plan import Order, Plan, Slot, missing, order_for
 from nsb.registry.scenario import Scenario
 from nsb.registry.shapes import FixedWork
-from nsb.registry.terms import Profile
+from nsb.registry.terms import Profile, grouped
 
 UPSTREAM_BUILD = ["build", "-trimpath"]
 HARNESS = ("bench/src", "bench/k6", "bench/generator", "bench/upstream", "bench/database", "bench/requirements.lock")
@@ -131,10 +131,7 @@ def build(workshop: Workshop, services: Sequence[str], say: Callable[[str], None
 
 def apart(registry: Registry, services: Sequence[str]) -> list[list[str]]:
     """The services by their tools: those with the same ones share a folder or a cache of libraries, and are not built at the same time."""
-    found: dict[tuple[str, ...], list[str]] = {}
-    for name in services:
-        found.setdefault(tuple(registry.services[name].needs), []).append(name)
-    return list(found.values())
+    return list(grouped(services, lambda name: tuple(registry.services[name].needs)).values())
 
 
 def _build(workshop: Workshop, name: str, say: Callable[[str], None]) -> float | str:
