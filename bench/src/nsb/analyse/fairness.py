@@ -237,10 +237,6 @@ def _tells(cell: Cell) -> bool:
     return cell.statements is not None and not any(reason.startswith("V1 ") for reason in cell.reasons)
 
 
-def _miscounts(cell: Cell) -> bool:
-    return any(reason.startswith("V9 ") and STATEMENTS in reason for reason in cell.reasons)
-
-
 def miscounts(record: Fairness, cells: Iterable[Cell]) -> list[Asymmetry]:
     """Contenders that sent another number of statements per request than declared (V9), each beside one that did as declared.
 
@@ -253,7 +249,8 @@ def miscounts(record: Fairness, cells: Iterable[Cell]) -> list[Asymmetry]:
         wrong: dict[str, list[Cell]] = {}
         for cell in telling:
             if cell.scenario == scenario:
-                (wrong if _miscounts(cell) else right).setdefault(cell.contender, []).append(cell)
+                miscounted = any(reason.startswith("V9 ") and STATEMENTS in reason for reason in cell.reasons)
+                (wrong if miscounted else right).setdefault(cell.contender, []).append(cell)
         other = next((name for name in right if name not in wrong), CONTRACT)
         found += [
             Asymmetry(

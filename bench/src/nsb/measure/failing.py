@@ -71,7 +71,7 @@ def measure(ground: Ground, scenario: shapes.Failing, running: Running) -> Faili
         idle = tallies(started, deadline_s)
     finally:
         _end(started)
-    quick_ms = [None if (median := each.quantile_ms(0.5)) is None else _quick(median) for each in idle]
+    quick_ms = [None if (ms := each.quantile_ms(0.5)) is None else round(max(QUICK * ms, ms + QUICK_MORE_MS), 3) for each in idle]
     during: list[Tally] = []
     first = last = memory = threads = None
     if None not in quick_ms and not any(each.wrong for each in idle):
@@ -113,10 +113,6 @@ def measure(ground: Ground, scenario: shapes.Failing, running: Running) -> Faili
         called=None if called is None else upstream_counts(stage.upstream_url)[0] - called,
         owned=look.owned(),
     )
-
-
-def _quick(median_ms: float) -> float:
-    return round(max(QUICK * median_ms, median_ms + QUICK_MORE_MS), 3)
 
 
 def _end(started: list[Process]) -> None:

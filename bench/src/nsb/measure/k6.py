@@ -151,10 +151,6 @@ def _target(scenario: Scenario, base_url: str) -> dict[str, object]:
     }
 
 
-def with_cell(base: Mapping[str, str], data: Mapping[str, object]) -> dict[str, str]:
-    return {**base, "NSB_CELL": json.dumps(data)}
-
-
 def start(program: Path, root: Path, data: Mapping[str, object], cpus: Sequence[int], log: Path, part: tuple[int, int] = ALONE) -> Process:
     """One k6 on those cores, told what to do. `part`: which one it is of those that share the load. Raises ProcessError."""
     vus = data["vus"]
@@ -162,4 +158,4 @@ def start(program: Path, root: Path, data: Mapping[str, object], cpus: Sequence[
     base = environment(len(cpus), math.ceil(vus / part[1]))
     if part != ALONE:
         base["K6_SUMMARY_TREND_STATS"] = TREND_STATS
-    return Process("k6", command(program, root, part), log, with_cell(base, data), cpus)
+    return Process("k6", command(program, root, part), log, {**base, "NSB_CELL": json.dumps(data)}, cpus)

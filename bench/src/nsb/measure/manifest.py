@@ -162,11 +162,7 @@ def _environment(pid: int, given: Mapping[str, str | None]) -> dict[str, str] | 
         return None
     pairs = (part.decode(errors="replace").partition("=") for part in data.split(b"\0") if part)
     return {
-        name: _plain(name, value)
+        name: value if name in PLAIN else f"sha256 {hashlib.sha256(value.encode()).hexdigest()[:12]}"
         for name, _, value in sorted(pairs)
         if name not in OWN | SHELLS and not (name in given and given[name] in (None, value))
     }
-
-
-def _plain(name: str, value: str) -> str:
-    return value if name in PLAIN else f"sha256 {hashlib.sha256(value.encode()).hexdigest()[:12]}"

@@ -46,10 +46,11 @@ def beside_article(of: Source, article: str, figures: Sequence[Figure]) -> Chart
     known = [figure for figure in figures if figure.ratio is not None]
     if not known:
         return None
+    reported = sum(isinstance(figure.theirs, Reported) for figure in figures)
     notes = ["read.article", *(["read.bound"] if any(figure.bound for figure in known) else [])]
     return made(of, Drawing(
         id=f"article-{article}", kind="article", article=article, notes=notes, title=messages.said("title.article", id=article),
-        sentence=_alt(article, known, _reported(figures)), draw=lambda language: _draw(of, known, language),
+        sentence=_alt(article, known, reported), draw=lambda language: _draw(of, known, language),
         columns=heads(
             "head.figure", "head.theirs", "head.value", "head.low", "head.high", "head.against", "head.limit", "head.rounds",
             "head.measured_as",
@@ -63,10 +64,6 @@ def _least_px(of: Source, figures: Sequence[Figure]) -> int:
     drawn = [_drawn(of, figure, language) for figure in figures for language in messages.LANGUAGES]
     names, values = (CELL_PX * max(cell_len(row[key]) for row in drawn) for key in ("name", "says"))
     return min(MOST_PX, round(min(LABEL, names) + values / ROOM))
-
-
-def _reported(figures: Sequence[Figure]) -> int:
-    return sum(isinstance(figure.theirs, Reported) for figure in figures)
 
 
 def _label(figure: Figure) -> Said:

@@ -40,6 +40,7 @@ from nsb.render.words import number, signed
 
 HEAT = ("#edf4fa", "#a9cce8", "#4f97cf", "#14579c", "#08264d")
 """Colours from the best to the furthest, distinguishable by lightness alone."""
+TICKS = (1, 1.5, 2, 3, 5, 10, 20, 50, 100, 200, 500, 1000)
 DARK, LIGHT = "#000000", "#ffffff"
 """Text colours: one of the two has a contrast of 4.5 to any cell colour."""
 
@@ -73,7 +74,7 @@ def heat(of: Source) -> Chart | None:
             "ratio:Q",
             scale=alt.Scale(type="log", domain=[1, short(top)], range=list(HEAT)),
             title=text("axis.ratio", language),
-            legend=legend(gradientLength=200, values=_ticks(top)),
+            legend=legend(gradientLength=200, values=[tick for tick in TICKS if tick <= top]),
         )
         known, unknown = base.transform_filter("isValid(datum.ratio)"), base.transform_filter("!isValid(datum.ratio)")
         layers = alt.layer(
@@ -194,10 +195,6 @@ def _apart(a: Dot, b: Dot) -> bool:
     if a.low is None or a.high is None or b.low is None or b.high is None:
         return False
     return a.high < b.low or b.high < a.low
-
-
-def _ticks(top: float) -> list[float]:
-    return [value for value in (1, 1.5, 2, 3, 5, 10, 20, 50, 100, 200, 500, 1000) if value <= top]
 
 
 # --- b: the figures of a scenario with their intervals ------------------------------------------------------------------------------------

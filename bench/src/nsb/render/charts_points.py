@@ -80,12 +80,9 @@ def best_first(dots: Sequence[Dot], less_is_better: bool) -> list[Dot]:
     return sorted(dots, key=lambda dot: (tools.index(dot.tool), dot.value is None, sign * (dot.value or 0.0)))
 
 
-def _headline(entry: Entry | Second) -> Headline:
-    return entry.headline if isinstance(entry, Entry) else "throughput"
-
-
 def _comparable(entry: Entry | Second | None, drawn: Headline) -> bool:
-    return entry is not None and entry.figure is not None and _headline(entry) == drawn
+    headline = entry.headline if isinstance(entry, Entry) else "throughput"
+    return entry is not None and entry.figure is not None and headline == drawn
 
 
 def _dot(contender: str, entry: Entry | Second, drawn: Headline) -> Dot:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal
 
 import altair as alt
@@ -285,23 +285,18 @@ def curves(
     axis = Axis.over([*values, *including], room=0.05)
     value = alt.Y("v:Q", scale=axis.scale, title=axis_title(text(y, language), axis, language), axis=axis.marks())
     picked = clickable()
+
+    def by_name(channel: Any, of_each: Callable[[str], str]) -> Any:
+        scale = alt.Scale(domain=list(named.values()), range=[of_each(name) for name in named])
+        return channel("name:N", title=None, scale=scale, legend=legend(columns=3))
+
     base = alt.Chart(ROWS).encode(
         x=alt.X("x:Q", title=text(x, language), scale=alt.Scale(zero=True, nice=False), axis=alt.Axis(tickCount=6)),
-        color=_by_name(of, list(named), named),
+        color=by_name(alt.Color, of.colour),
         opacity=alt.condition(picked, alt.value(1.0), alt.value(0.15)),
         tooltip=tooltip(language, **fields),
     )
     line = base.mark_line(strokeWidth=2).encode(y=value)
     ends = base.transform_filter("isValid(datum.lo)").mark_rule(strokeWidth=2).encode(y=alt.Y("lo:Q", scale=axis.scale), y2="hi:Q")
-    point = base.mark_point(size=50, filled=not of.one_round, strokeWidth=2).encode(y=value, shape=_shape_by_name(of, list(named), named))
+    point = base.mark_point(size=50, filled=not of.one_round, strokeWidth=2).encode(y=value, shape=by_name(alt.Shape, of.shape))
     return alt.layer(*under, line, ends, point).add_params(picked)
-
-
-def _by_name(of: Source, names: Sequence[str], named: Mapping[str, str]) -> alt.Color:
-    scale = alt.Scale(domain=[named[name] for name in names], range=[of.colour(name) for name in names])
-    return alt.Color("name:N", title=None, scale=scale, legend=legend(columns=3))
-
-
-def _shape_by_name(of: Source, names: Sequence[str], named: Mapping[str, str]) -> alt.Shape:
-    scale = alt.Scale(domain=[named[name] for name in names], range=[of.shape(name) for name in names])
-    return alt.Shape("name:N", title=None, scale=scale, legend=legend(columns=3))

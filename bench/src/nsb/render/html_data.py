@@ -9,6 +9,7 @@ from typing import Any
 from nsb.analyse.table import Table
 from nsb.records.judged import Cell, SecondFigure
 from nsb.registry.claims import Dominance
+from nsb.registry.terms import METRIC_UNITS
 from nsb.render import messages
 from nsb.render.charts import Chart, Spec, config
 from nsb.render.messages import LANGUAGES, MESSAGES, Language, criterion, own
@@ -30,7 +31,7 @@ def data(table: Table, cells: Sequence[Cell], dominance: Dominance, charts: Sequ
         "words": {language: _words(language) for language in LANGUAGES},
         "contenders": table.contenders,
         "scenarios": table.scenarios,
-        "units": {lang: {name: messages.unit_of(table.headlines[name], lang) for name in table.scenarios} for lang in LANGUAGES},
+        "units": {lang: {name: messages.unit(METRIC_UNITS[table.headlines[name]], lang) for name in table.scenarios} for lang in LANGUAGES},
         "cells": _cells(table, cells, sentences),
         "sentences": list(sentences),
         "packed": packed,

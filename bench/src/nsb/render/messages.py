@@ -1321,10 +1321,6 @@ def amount(shown: str, name: str, language: Language) -> str:
     return text(key, language, said=shown, unit=unit(name, language))
 
 
-def unit_of(metric: Metric, language: Language) -> str:
-    return unit(METRIC_UNITS[metric], language)
-
-
 def unit_beside(metric: Metric) -> str:
     """The unit beside the metric's name: `ms`, where the unit alone is `p99 ms`."""
     return "ms" if METRIC_UNITS[metric].endswith(" ms") else METRIC_UNITS[metric]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from nsb.analyse.table import Pinned, Switched, Table
+from nsb.analyse.table import Table
 from nsb.render import words
 from nsb.render.messages import text
 
@@ -27,23 +27,17 @@ def _block(name: str, found: list[tuple[str, list[str]]], table: Table) -> list[
 
 def rows(table: Table) -> list[tuple[str, list[str]]]:
     """Scenario and, for each contender of the table, `5.51? (5.20–5.83)` with the mark of doubts, or `–` without a value."""
-    return _rows(table, {(each.scenario, each.contender): _switches(each) for each in table.switched})
+    found = {(each.scenario, each.contender): words.marked(words.span(each.a_request), each.doubtful) for each in table.switched}
+    return _rows(table, found)
 
 
 def pinned(table: Table) -> list[tuple[str, list[str]]]:
     """The same of pinning events: `43 (42–43)`, or `–` where the runtime was not asked."""
-    return _rows(table, {(each.scenario, each.contender): _events(each) for each in table.pinned})
+    events = {(each.scenario, each.contender): each.events for each in table.pinned}
+    return _rows(table, {key: f"{of.value:g} ({of.low:g}–{of.high:g})" for key, of in events.items()})
 
 
 def _rows(table: Table, told: Mapping[tuple[str, str], str]) -> list[tuple[str, list[str]]]:
     """The scenarios with a value for at least one contender."""
     shown = [scenario for scenario in table.scenarios if any((scenario, contender) in told for contender in table.contenders)]
     return [(scenario, [told.get((scenario, contender), words.span(None)) for contender in table.contenders]) for scenario in shown]
-
-
-def _switches(found: Switched) -> str:
-    return words.marked(words.span(found.a_request), found.doubtful)
-
-
-def _events(found: Pinned) -> str:
-    return f"{found.events.value:g} ({found.events.low:g}–{found.events.high:g})"

@@ -145,7 +145,7 @@ def legend(table: Table, language: Language = "en") -> list[str]:
         f"{run} {said('interval' if table.rounds > 1 else 'halves')}",
         said("limit"),
         " ".join(said(mark) for mark in ("bound", "unsustained", "doubt", "rounds")),
-        *([said("schedule")] if _scheduled(table) else []),
+        *([said("schedule")] if any(e.scheduled for e in table.entries) else []),
         *([said("full_core")] if any(e.headline == "cpu" and e.model == "closed" for e in table.entries) else []),
         *([said("cpu")] if any(e.headline == "cpu" and e.model == "open" for e in table.entries) else []),
         *(said("second", name=name, tool=tool) for tool, name in _tools(table).items()),
@@ -153,10 +153,6 @@ def legend(table: Table, language: Language = "en") -> list[str]:
         *([said("memory_collected" if table.collected else "memory")] if "memory" in table.headlines.values() else []),
         *(f"{text('heading.left_out', language)}: {contender}: {why}" for contender, why in table.left_out.items()),
     ]
-
-
-def _scheduled(table: Table) -> bool:
-    return any(entry.scheduled for entry in table.entries)
 
 
 def _tools(table: Table) -> dict[str, str]:

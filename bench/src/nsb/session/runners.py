@@ -309,14 +309,10 @@ class Compose:
                 "network": "host",
                 "generator": "on the host",
                 "memory_limit_mib": self._limit_mib,
-                "image_environment": {name: sorted(self._given_by_image(image)) for name, image in used.items()},
+                "image_environment": {name: sorted(image["Config"].get("Env") or []) for name, image in used.items()},
                 "digests": {name: digests for name, image in used.items() if (digests := image.get("RepoDigests"))},
             },
         }
-
-    @staticmethod
-    def _given_by_image(image: dict[str, Any]) -> list[str]:
-        return list(image["Config"].get("Env") or [])
 
 
 def _service(contender: Contender) -> str:
