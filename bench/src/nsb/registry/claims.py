@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from nsb.registry.terms import METRIC_UNITS, SHARES, Frozen, Limit, Metric, Profile
+from nsb.registry.terms import ID, METRIC_UNITS, SHARES, Frozen, Limit, Metric, Profile
 
 SCHEMA = 3
 """The version of claims.json."""
@@ -24,8 +24,7 @@ Reason = Literal[
 ]  # fmt: skip
 """Why a part or a number is UNDECIDED or NOT_MEASURED (needs_…, no_… and other_quantity). The last one is of several runs."""
 
-_NAME = r"^[a-z0-9]+(-[a-z0-9]+)*$"
-Name = Annotated[str, Field(pattern=_NAME)]
+Name = Annotated[str, Field(pattern=ID)]
 Names = Annotated[list[Name], Field(min_length=1)]
 
 

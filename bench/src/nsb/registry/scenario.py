@@ -88,6 +88,8 @@ class Scenario(Frozen):
     """Why several generators cannot divide its load; nothing where they can."""
     each_round: ClassVar[bool] = False
     """Whether it is measured in each round of a start; others are measured once a start."""
+    spends: ClassVar[bool] = False
+    """Whether the process is of no use to other cells after this one."""
     ends: ClassVar[bool] = False
     """Whether the load ends by itself and is measured as a whole, from its first request to its last answer."""
 
@@ -160,11 +162,6 @@ class Scenario(Frozen):
     def breakdown_s(self) -> float | None:
         """What a cell takes beyond its timing where the service does not live through it (s); None where it is expected to."""
         return None
-
-    @property
-    def spends(self) -> bool:
-        """Whether the process is of no use to other cells after this one."""
-        return False
 
     # --- what load.js is told ---
 

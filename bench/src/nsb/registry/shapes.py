@@ -64,10 +64,7 @@ class Arrivals(Scenario):
     rate: int | None = Field(default=None, gt=0)
     rate_per_worker: int | None = Field(default=None, gt=0)
     vus: int = Field(gt=0)
-
-    @property
-    def model(self) -> Model:
-        return "open"
+    model: ClassVar[Model] = "open"
 
     @model_validator(mode="after")
     def _one_rate(self) -> Self:
@@ -129,11 +126,10 @@ class HeldConnections(Arrivals):
     held: str = Field(pattern=r"^/")
     """What is asked on the connections: a path whose answer does not end."""
     holding: ClassVar[bool] = True
+    spends: ClassVar[bool] = True
+    """Connections that were held may be there yet though their clients have left."""
     one_generator: ClassVar[str] = "its question is memory, and its rate is low"
-
-    @property
-    def headline(self) -> Headline:
-        return "memory"
+    headline: ClassVar[Headline] = "memory"
 
     @property
     def steps(self) -> Sequence[int]:
@@ -153,11 +149,6 @@ class HeldConnections(Arrivals):
         fitting = [level for level in self.levels if files_for(level) <= nofile]
         return self.model_copy(update={"levels": fitting}) if len(fitting) > 1 else self
 
-    @property
-    def spends(self) -> bool:
-        """Connections that were held may be there yet though their clients have left."""
-        return True
-
     def timing(self, tier: Tier) -> Timing:
         window = len(self.levels) * HELD_LEVEL_S
         return Timing(spread_s=0.0, settle_s=tier.settle_s, window_s=window, drain_s=self.slowest_answer_s, level_s=HELD_LEVEL_S)
@@ -173,9 +164,7 @@ class HeldConnections(Arrivals):
 class _Closed(Scenario):
     """Each user sends the next request when the last is answered."""
 
-    @property
-    def model(self) -> Model:
-        return "closed"
+    model: ClassVar[Model] = "closed"
 
     @property
     def slowest_answer_s(self) -> float:
@@ -212,15 +201,14 @@ class MemoryLadder(_Closed):
     shape: Literal["ladder"]
     levels: Annotated[Levels, AfterValidator(_from_one)]
     hold_ms: int = Field(gt=0)
+    headline: ClassVar[Headline] = "memory"
+    spends: ClassVar[bool] = True
+    """It was warmed for the ladder alone, and a JVM was told to keep no more heap than what lives in it."""
     one_generator: ClassVar[str] = "its question is memory, and its levels are small"
 
     @property
     def vus(self) -> int:
         return self.levels[-1]
-
-    @property
-    def headline(self) -> Headline:
-        return "memory"
 
     @property
     def steps(self) -> Sequence[int]:
@@ -230,11 +218,6 @@ class MemoryLadder(_Closed):
     def spread_ms(self) -> int:
         """A part of a hold."""
         return round(self.hold_ms * LEVEL_SPREAD)
-
-    @property
-    def spends(self) -> bool:
-        """It was warmed for the ladder alone, and a JVM was told to keep no more heap than what lives in it."""
-        return True
 
     def timing(self, tier: Tier) -> Timing:
         """Nothing settles: the first level begins with the window."""
@@ -320,10 +303,7 @@ class CostRow(_Closed):
     """Programs that compute beside the two on each core, so that a service that waits for the database never leaves it idle."""
     paired: ClassVar[bool] = True
     each_round: ClassVar[bool] = True
-
-    @property
-    def headline(self) -> Headline:
-        return "cpu"
+    headline: ClassVar[Headline] = "cpu"
 
     if TYPE_CHECKING:  # of both kinds of cost rows
 
@@ -386,16 +366,13 @@ class Overload(OfRows, _Closed):
     give_up_ms: int = Field(gt=0)
     """How long a user waits."""
     each_round: ClassVar[bool] = True
+    headline: ClassVar[Headline] = "goodput"
 
     @model_validator(mode="after")
     def _has_headline(self) -> Self:
         if OVERLOAD_PERCENT not in self.levels:
             raise ValueError(f"one of the levels must be {OVERLOAD_PERCENT}, the headline's")
         return self
-
-    @property
-    def headline(self) -> Headline:
-        return "goodput"
 
     @property
     def clients(self) -> int:
@@ -442,14 +419,8 @@ class Failing(OfRows, Scenario):
     give_up_ms: int = Field(gt=0)
     """How long a user waits."""
     fault_s: float = Field(gt=0)
-
-    @property
-    def headline(self) -> Headline:
-        return "served"
-
-    @property
-    def model(self) -> Model:
-        return "open"
+    headline: ClassVar[Headline] = "served"
+    model: ClassVar[Model] = "open"
 
     @property
     def vus(self) -> int:
