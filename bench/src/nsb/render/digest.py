@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from nsb.analyse.digest import Digest, Factor, Finding, Place, Row
 from nsb.render import messages
 from nsb.render.messages import Language, own, text
-from nsb.render.words import CLOCK_MS, number
+from nsb.render.words import CLOCK_MS, grid, number
 
 TOLD = 0.05
 """A half-width up to this share is not printed beside its value: the legend says so once."""
@@ -144,11 +144,9 @@ def table(found: Digest, language: Language) -> str:
     rows = [row for row in found.rows if not row.alike]
     if not rows:
         return ""
-    lines = [f"| | {' | '.join(found.contenders)} |", "|---|" + "---:|" * len(found.contenders)]
-    for row in rows:
-        cells = " | ".join(_cell(row, place, language) for place in row.places)
-        lines.append(f"| {title(row, language)}<br><sub>{unit(row, language)}</sub> | {cells} |")
-    return "\n".join(lines) + "\n"
+    heads = [f"{title(row, language)}<br><sub>{unit(row, language)}</sub>" for row in rows]
+    cells = [[_cell(row, place, language) for place in row.places] for row in rows]
+    return grid(found.contenders, ([head, *of] for head, of in zip(heads, cells, strict=True)))
 
 
 def _cell(row: Row, place: Place, language: Language) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 from nsb.analyse.fairness import asymmetries, sum_of
 from nsb.analyse.table import Table
 from nsb.records.manifest import SETTINGS, Fairness, Manifest
-from nsb.render.words import by_reason
+from nsb.render.words import by_reason, grid
 
 HEADING = "## Fairness manifest\n"
 EXPLAINED = (
@@ -36,8 +36,8 @@ def section(table: Table, run: dict[str, Any]) -> list[str]:
     said = ["Not alike, so the run was refused:\n\n" + "\n".join(unlike) + "\n"] if unlike else []
     names = list(record.contenders)
     equal = "Equal for all" if len(names) > 1 else f"Of {names[0]}"
-    grid = [_grid(names, rows)] if rows else []
-    return [HEADING, EXPLAINED, *_heaps(run), *_generators(record), *said, f"{equal}: {' · '.join(alike)}.\n", *grid, *_on_purpose(record)]
+    told = [grid(names, ([title, *values] for title, values in rows), align="---")] if rows else []
+    return [HEADING, EXPLAINED, *_heaps(run), *_generators(record), *said, f"{equal}: {' · '.join(alike)}.\n", *told, *_on_purpose(record)]
 
 
 def _heaps(run: dict[str, Any]) -> list[str]:
@@ -106,9 +106,3 @@ def _statements(table: Table, record: Fairness) -> list[tuple[str, list[str]]]:
         values = [NOTHING if one is None else f"{one:.2f}" for one in counted]
         lines.append((f"statements per request of {scenario} ({declared} declared)", values))
     return lines
-
-
-def _grid(names: Sequence[str], rows: Sequence[tuple[str, Sequence[str]]]) -> str:
-    lines = ["| | " + " | ".join(names) + " |", "|---|" + "---|" * len(names)]
-    lines += [f"| {title} | " + " | ".join(values) + " |" for title, values in rows]
-    return "\n".join(lines) + "\n"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from nsb.analyse.idle import Idle, Slopes
+from nsb.registry.terms import grouped
 from nsb.render import words
 from nsb.render.messages import text
 
@@ -49,12 +50,6 @@ HEADS = (
 
 
 def _grids(found: Sequence[Idle]) -> list[str]:
-    grids = []
-    for scenario in dict.fromkeys(each.scenario for each in found):
-        lines = [
-            f"| {scenario} | " + " | ".join(text(f"head.{head}", "en") for head in HEADS) + " |",
-            "|---|" + "---:|" * len(HEADS),
-            *(f"| {each.contender} | {' | '.join(columns(each))} |" for each in found if each.scenario == scenario),
-        ]
-        grids.append("\n".join(lines) + "\n")
-    return grids
+    heads = [text(f"head.{head}", "en") for head in HEADS]
+    by_scenario = grouped(found, lambda each: each.scenario)
+    return [words.grid(heads, ([each.contender, *columns(each)] for each in of), scenario) for scenario, of in by_scenario.items()]

@@ -21,14 +21,8 @@ from nsb.render.messages import Language, own, text
 
 def table_block(table: Table, language: Language = "en") -> str:
     """The table alone."""
-    lines = [
-        "| | " + " | ".join(table.contenders) + " |",
-        "|---|" + "---:|" * len(table.contenders),
-    ]
-    for scenario in table.scenarios:
-        for title, entries in words.rows(table, scenario, language):
-            lines.append(f"| **{scenario}**<br><sub>{title}</sub> | " + " | ".join(_cell(entry) for entry in entries) + " |")
-    return "\n".join(lines) + "\n"
+    rows = [(scenario, *row) for scenario in table.scenarios for row in words.rows(table, scenario, language)]
+    return words.grid(table.contenders, ([f"**{scenario}**<br><sub>{title}</sub>", *map(_cell, of)] for scenario, title, of in rows))
 
 
 def _cell(entry: Entry | Second | None) -> str:
@@ -98,13 +92,9 @@ def _footprint(table: Table) -> str:
     spans = {found.contender: (found.memory_mib, found.threads, found.db_connections) for found in shown}
     if not any(span for each in spans.values() for span in each):
         return "One round shows no spread of the peaks, so they give no figure here; each cell's are in table.csv.\n"
-    lines = [
-        f"The highest of each round over all its scenarios: {words.spans(span for each in spans.values() for span in each)}.\n",
-        "| | memory peak, MiB (PSS) | threads peak | database connections |",
-        "|---|---:|---:|---:|",
-    ]
-    lines += [f"| {contender} | " + " | ".join(words.span(span) for span in each) + " |" for contender, each in spans.items()]
-    return "\n".join(lines) + "\n"
+    said = f"The highest of each round over all its scenarios: {words.spans(span for each in spans.values() for span in each)}.\n"
+    heads = ("memory peak, MiB (PSS)", "threads peak", "database connections")
+    return f"{said}\n{words.grid(heads, ([name, *map(words.span, each)] for name, each in spans.items()))}"
 
 
 BEGIN, END = "<!-- result:begin", "<!-- result:end -->"

@@ -39,14 +39,10 @@ def _explained(startups: Sequence[Startup]) -> str:
 
 
 def _grid(startups: Sequence[Startup]) -> str:
-    lines = [
-        "| | starts | ready, s | pool open, s | CPU until ready, s | memory when ready, MiB (PSS) | warm after, s |",
-        "|---|---:|---:|---:|---:|---:|---:|",
-    ]
-    for found in startups:
-        counted = f"{found.starts - found.failed}/{found.starts}" if found.failed else str(found.starts)
-        lines.append(f"| {found.contender} | {counted} | " + " | ".join(words.span(span) for span in _spans(found)) + " |")
-    return "\n".join(lines) + "\n"
+    heads = ("starts", "ready, s", "pool open, s", "CPU until ready, s", "memory when ready, MiB (PSS)", "warm after, s")
+    counts = [f"{found.starts - found.failed}/{found.starts}" if found.failed else str(found.starts) for found in startups]
+    rows = ([found.contender, counted, *map(words.span, _spans(found))] for found, counted in zip(startups, counts, strict=True))
+    return words.grid(heads, rows)
 
 
 def _spans(found: Startup) -> list[Span | None]:

@@ -17,12 +17,8 @@ def section(table: Table) -> list[str]:
 def _block(name: str, found: list[tuple[str, list[str]]], table: Table) -> list[str]:
     if not found:
         return []
-    lines = [
-        "| | " + " | ".join(table.contenders) + " |",
-        "|---|" + "---:|" * len(table.contenders),
-        *(f"| {scenario} | {' | '.join(cells)} |" for scenario, cells in found),
-    ]
-    return [f"## {text(f'heading.{name}', 'en')}\n", text(f"page.{name}_hint", "en") + "\n", "\n".join(lines) + "\n"]
+    grid = words.grid(table.contenders, ([scenario, *cells] for scenario, cells in found))
+    return [f"## {text(f'heading.{name}', 'en')}\n", text(f"page.{name}_hint", "en") + "\n", grid]
 
 
 def rows(table: Table) -> list[tuple[str, list[str]]]:

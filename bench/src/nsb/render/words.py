@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from nsb.analyse.duet import COLD
@@ -48,6 +48,12 @@ def signed(value: float | None) -> str:
 def count(of: int, noun: str) -> str:
     """`1 round`, `6 rounds`."""
     return f"{of} {noun}{'' if of == 1 else 's'}"
+
+
+def grid(heads: Sequence[str], rows: Iterable[Sequence[str]], corner: str = "", align: str = "---:") -> str:
+    """A table in Markdown; a row's own head comes first in it."""
+    head = " ".join(filter(None, ("|", corner, "|", " | ".join(heads), "|")))
+    return "\n".join([head, "|---|" + f"{align}|" * len(heads), *(f"| {' | '.join(row)} |" for row in rows)]) + "\n"
 
 
 def by_reason(whys: Mapping[str, str]) -> dict[str, list[str]]:

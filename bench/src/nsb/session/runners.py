@@ -257,7 +257,7 @@ class Compose:
                 url,
                 folder / "logs",
                 project=project,
-                given={each.copy_of or each.id: self._given(each) for each in contenders},
+                given={_service(each): self._given(each) for each in contenders},
                 limit_mib=self._limit_mib,
                 database_container=None if container is None else container.container,
             )
