@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 
-from rich import box
 from rich.table import Table as Grid
 from rich.text import Text
 
@@ -29,6 +28,7 @@ from nsb.registry.claims import (
 from nsb.registry.terms import SHARES, Metric, grouped
 from nsb.render import messages
 from nsb.render.messages import Language, own, text
+from nsb.render.terminal import columns
 from nsb.render.words import bound_sign, number, plain, signed
 
 BAR = "\\|"
@@ -414,8 +414,7 @@ def listing(claims: Claims, language: Language) -> Grid:
 
 
 def _view(heads: Sequence[str], widths: Sequence[int]) -> Grid:
-    view = Grid(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0), show_edge=False)
-    view.add_column("", no_wrap=True)
+    view = columns([""])
     for head, width in zip(heads, widths, strict=True):
         view.add_column(head, ratio=width)
     return view

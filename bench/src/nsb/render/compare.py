@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 
-from rich import box
 from rich.table import Table as Grid
 from rich.text import Text
 
 from nsb.analyse.compare import Comparison, Difference
 from nsb.analyse.table import UNITS
+from nsb.render.terminal import columns
 from nsb.render.words import number
 
 _SAID = {
@@ -22,11 +22,7 @@ _SAID = {
 
 def grid(found: Comparison) -> Grid:
     """A line for each cell: the figure in both runs, B against A with its interval, the difference of the twins, and the outcome."""
-    view = Grid(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0), show_edge=False)
-    view.add_column("scenario", no_wrap=True)
-    view.add_column("contender", no_wrap=True)
-    for title in ("A", "B", "B : A", "interval", "twins"):
-        view.add_column(title, justify="right", no_wrap=True)
+    view = columns(("scenario", "contender"), ("A", "B", "B : A", "interval", "twins"))
     view.add_column("outcome", no_wrap=True)
     last = ""
     for cell in found.cells:

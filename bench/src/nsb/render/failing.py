@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from nsb.analyse.failing import Failed, SideOver
+from nsb.analyse.failing import Failed
 from nsb.render import messages, words
-from nsb.render.overload import Grid
+from nsb.render.overload import Grid, back
 
 HEADS = (
     "head.rounds",
@@ -30,10 +30,6 @@ def grids(found: Sequence[Failed]) -> list[Grid]:
 def _row(each: Failed) -> list[str]:
     figures = [words.span(each.others.served), words.span(each.others.p99_ms), words.span(each.needing.served)]
     kinds = ", ".join(f"{count:,} {kind}" for kind, count in each.needing.kinds.items()) or "–"
-    last = [_back(each.needing, each.limit_s), words.span(each.memory_mib)]
+    last = [back(each.needing, each.limit_s), words.span(each.memory_mib)]
     marked = [words.marked(figure, each.doubtful) for figure in figures]
     return [each.contender, str(each.rounds), *marked, kinds, *(words.marked(figure, each.doubtful) for figure in last)]
-
-
-def _back(side: SideOver, limit_s: float) -> str:
-    return f">{words.number(1000 * limit_s)} ({side.not_back})" if side.not_back else words.span(side.back_ms)

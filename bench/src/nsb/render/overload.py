@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from nsb.analyse.failing import SideOver
 from nsb.analyse.overload import LevelOver, Overloaded
 from nsb.analyse.starts import Span
 from nsb.registry.claims import Said
@@ -60,7 +61,7 @@ def _row(each: Overloaded, asked: Sequence[int], tails: Sequence[int], ends: Seq
     spans: list[Span | None] = [each.capacity_rps, *(at(percent).goodput for percent in asked), *(at(percent).p99_ms for percent in tails)]
     figures = [
         *map(words.span, spans),
-        _back(at(OVERLOAD_PERCENT), each.limit_s),
+        back(at(OVERLOAD_PERCENT), each.limit_s),
         *(words.span(at(percent).memory_mib) for percent in ends),
     ]
     lag = max((level.lag_ms for level in each.levels), default=0.0)
@@ -73,6 +74,6 @@ def _row(each: Overloaded, asked: Sequence[int], tails: Sequence[int], ends: Seq
     ]
 
 
-def _back(level: LevelOver, limit_s: float) -> str:
+def back(level: LevelOver | SideOver, limit_s: float) -> str:
     """`12.0 (8.00–31.0)`, or `>10,000 (2)` where it took longer in two rounds."""
     return f">{words.number(1000 * limit_s)} ({level.not_back})" if level.not_back else words.span(level.back_ms)

@@ -4,22 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from rich import box
 from rich.table import Table as Grid
 
 from nsb.analyse.model import MEMORY_NEAR, NEAR, CostModel, Memory, Quantity, Span
 from nsb.analyse.size import Lack, Sized, Workload, thousands_of
 from nsb.render.messages import Language, text
+from nsb.render.terminal import columns
 from nsb.render.words import number
 
 
 def grid(found: Sequence[Sized], load: Workload) -> Grid:
     """A line for each contender, the cheapest in cores first."""
-    view = Grid(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0), show_edge=False)
-    view.add_column("contender", no_wrap=True)
     priced = load.core_price is not None or load.gib_price is not None
-    for head in ("cores", "memory MiB", "in flight", "threads", "p50 ms", "first bottleneck", *(["a month"] if priced else [])):
-        view.add_column(head, justify="right", no_wrap=True)
+    heads = ("cores", "memory MiB", "in flight", "threads", "p50 ms", "first bottleneck", *(["a month"] if priced else []))
+    view = columns(["contender"], heads)
     for each in sorted(found, key=lambda one: one.cores.value if one.cores else float("inf")):
         price = [_within(each.price)] if priced else []
         first = "–" if each.full_first is None or each.full_at is None else f"{each.full_first} {short(each.full_at)}/s"

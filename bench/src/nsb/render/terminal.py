@@ -53,13 +53,20 @@ def _packed(widths: Mapping[str, int], room: int) -> list[list[str]]:
 
 
 def _grid(rows: Sequence[tuple[Text, Mapping[str, Text]]], names: Sequence[str]) -> Grid:
-    view = Grid(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0), show_edge=False)
-    view.add_column("scenario", no_wrap=True)
-    for name in names:
-        view.add_column(name, justify="right", no_wrap=True)
+    view = columns(["scenario"], names)
     for head, cells in rows:
         if any(cells[name].plain.strip() for name in names):
             view.add_row(head, *(cells[name] for name in names))
+    return view
+
+
+def columns(heads: Sequence[str], figures: Sequence[str] = ()) -> Grid:
+    """An empty table; figures stand to the right in their columns."""
+    view = Grid(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0), show_edge=False)
+    for head in heads:
+        view.add_column(head, no_wrap=True)
+    for head in figures:
+        view.add_column(head, justify="right", no_wrap=True)
     return view
 
 
