@@ -13,10 +13,11 @@ from rich.live import Live
 from rich.progress_bar import ProgressBar
 from rich.text import Text
 
-from nsb.analyse.table import UNITS, Table
+from nsb.analyse.table import Table
 from nsb.measure.patience import clock
 from nsb.records.judged import Cell
 from nsb.registry.plan import Plan, Slot, left
+from nsb.registry.terms import METRIC_UNITS
 from nsb.render import terminal, words
 
 PACE_FROM_S = 60.0
@@ -106,7 +107,7 @@ class Screen:
     def _line(self, slot: Slot, cell: Cell) -> None:
         value = cell.headline(slot.scenario.headline)
         shown = words.number(value) if value is not None else "no number"
-        unit = UNITS[slot.scenario.headline]
+        unit = METRIC_UNITS[slot.scenario.headline]
         why = "; ".join(cell.reasons)
         scenario, contender = (name.ljust(width) for name, width in zip(slot.key[1:], self._widths, strict=True))
         text = (

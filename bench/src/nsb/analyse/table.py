@@ -26,16 +26,6 @@ from nsb.registry.terms import LATENCIES, SHARES, Frozen, Headline, Limit
 
 T = TypeVar("T")
 
-UNITS: dict[Headline, str] = {
-    "cpu": "CPU µs/request",
-    "throughput": "requests/s",
-    "p50": "p50 ms",
-    "p99": "p99 ms",
-    "memory": "KiB/request",
-    "goodput": "goodput %",
-    "served": "served %",
-}
-
 
 class Figure(Frozen):
     """A figure over the rounds that count. `spread` says what low and high are: a 95 % t interval, or one round's halves."""

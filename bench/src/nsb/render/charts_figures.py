@@ -8,9 +8,8 @@ from typing import Any, Literal
 
 import altair as alt
 
-from nsb.analyse.table import UNITS
 from nsb.registry.claims import Said
-from nsb.registry.terms import LATENCIES, MORE_IS_BETTER, Headline
+from nsb.registry.terms import LATENCIES, METRIC_UNITS, MORE_IS_BETTER, Headline
 from nsb.render import messages
 from nsb.render.charts_base import (
     LINE,
@@ -225,7 +224,7 @@ def _unit(of: Source, scenario: str, headline: Headline) -> Said:
     """Of the figures that are drawn: another one than planned where nobody sustained the rate."""
     if headline != of.table.headlines[scenario]:
         return messages.said("axis.answers")
-    return messages.in_each(lambda language: messages.unit(UNITS[headline], language))
+    return messages.in_each(lambda language: messages.unit(METRIC_UNITS[headline], language))
 
 
 def figures_alt(of: Source, scenario: str) -> Said:

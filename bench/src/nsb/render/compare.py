@@ -8,7 +8,7 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 from nsb.analyse.compare import Comparison, Difference
-from nsb.analyse.table import UNITS
+from nsb.registry.terms import METRIC_UNITS
 from nsb.render.terminal import columns
 from nsb.render.words import number
 
@@ -64,7 +64,7 @@ def _band(cell: Difference) -> str:
 
 def notes(found: Comparison) -> list[str]:
     """What the columns mean, why cells were not judged, and in what the runs differ, in whole sentences."""
-    metrics = {cell.scenario: UNITS[cell.metric] for cell in found.cells}
+    metrics = {cell.scenario: METRIC_UNITS[cell.metric] for cell in found.cells}
     figures = [f"{unit} in {', '.join(s for s, u in metrics.items() if u == unit)}" for unit in dict.fromkeys(metrics.values())]
     worse, judged = len(found.worse), len(found.judged)
     return [

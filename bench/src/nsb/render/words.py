@@ -8,9 +8,9 @@ from typing import Any
 
 from nsb.analyse.duet import COLD
 from nsb.analyse.starts import Span
-from nsb.analyse.table import UNITS, Entry, Second, Table
+from nsb.analyse.table import Entry, Second, Table
 from nsb.registry.claims import Comparison
-from nsb.registry.terms import grouped
+from nsb.registry.terms import METRIC_UNITS, grouped
 from nsb.render import messages
 from nsb.render.messages import Language, text
 
@@ -126,12 +126,13 @@ def limit(entry: Entry | Second) -> str:
 
 def rows(table: Table, scenario: str, language: Language = "en") -> list[tuple[str, list[Entry | Second | None]]]:
     """A scenario's rows with their titles: one row, or one for each generator if a second one measured it."""
-    unit = messages.unit(UNITS[table.headlines[scenario]], language)
+    unit = messages.unit(METRIC_UNITS[table.headlines[scenario]], language)
     entries: list[Entry | Second | None] = [table.entry(contender, scenario) for contender in table.contenders]
     seconds = table.seconds(scenario)
     if not seconds:
         return [(unit, entries)]
-    again = text("unit.by", language, unit=messages.unit(UNITS["throughput"], language), tool=_generator(next(iter(seconds.values()))))
+    throughput = messages.unit(METRIC_UNITS["throughput"], language)
+    again = text("unit.by", language, unit=throughput, tool=_generator(next(iter(seconds.values()))))
     return [(text("unit.by", language, unit=unit, tool="k6"), entries), (again, [seconds.get(contender) for contender in table.contenders])]
 
 
