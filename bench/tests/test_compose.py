@@ -552,25 +552,24 @@ def test_auto_is_native_and_containers_only_where_none_can_run_natively(
 # --- what runs say of it -----------------------------------------------------------------------------------------------
 
 OLD: dict[str, Any] = {
-    "host": {}, "plan": {"contenders": [], "scenarios": [], "order": "scenario"}, "database": {}, "placement": {},
+    "runner": "native", "host": {}, "plan": {"contenders": [], "scenarios": [], "order": "scenario"}, "database": {}, "placement": {},
 }  # fmt: skip
 
 
-def test_runs_of_different_runners_are_not_compared_and_old_ones_are_native() -> None:
+def test_runs_of_different_runners_are_not_compared() -> None:
     def refusal(a: dict[str, Any], b: dict[str, Any]) -> str:
         with pytest.raises(compare.Incomparable) as raised:
             compare.compare(a, [], b, [])
         return str(raised.value)
 
     assert "runner is native in A and compose in B" in refusal(OLD, {**OLD, "runner": "compose"})
-    assert "runner" not in refusal(OLD, {**OLD, "runner": "native"})
+    assert "runner" not in refusal(OLD, OLD)
     limits = [{**OLD, "runner": "compose", "containers": {"memory_limit_mib": mib}} for mib in (2048, 1024)]
     assert "containers.memory_limit_mib is 2048 in A and 1024 in B" in refusal(*limits)
 
 
 def test_a_run_is_not_resumed_with_another_runner_or_image() -> None:
     assert resume.differences(OLD, {**OLD, "runner": "compose"}) == ["runner was native, is compose"]
-    assert resume.differences(OLD, {**OLD, "runner": "native"}) == []
     changed = resume.differences({**OLD, "images": {"go": "sha256:1"}}, {**OLD, "images": {"go": "sha256:2"}})
     assert changed == ["image of go was sha256:1, is sha256:2"]
 

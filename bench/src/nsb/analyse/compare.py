@@ -206,7 +206,7 @@ def _forbidden(a: Mapping[str, Any], b: Mapping[str, Any], scenarios: Sequence[s
     """What must be equal and is not, in one sentence each."""
     facts = [(f"{part}.{key}", a[part].get(key), b[part].get(key)) for part, keys in _EQUAL for key in keys]
     facts += [("plan.order", a["plan"].get("order", "scenario"), b["plan"].get("order", "scenario"))]
-    facts += [("runner", a.get("runner", "native"), b.get("runner", "native")), ("placement", a.get("placement"), b.get("placement"))]
+    facts += [("runner", a["runner"], b["runner"]), ("placement", a.get("placement"), b.get("placement"))]
     facts += [("plan.generators", a["plan"].get("generators", 1), b["plan"].get("generators", 1))]
     limits = [run.get("containers", {}).get("memory_limit_mib") for run in (a, b)]
     facts += [("containers.memory_limit_mib", *limits)]

@@ -44,8 +44,6 @@ def _flat(run: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     yield from ((name, host[name]) for name in HOST if name in host)
     for key, called in OTHERS.items():
         value = run.get("plan", {}).get(key) if key == "profile" else run.get(key)
-        if key == "runner" and run and value is None:
-            value = "native"  # runs from before there was another one
         if isinstance(value, Mapping):
             yield from ((f"{called} {name}", each) for name, each in value.items())
         elif value is not None:

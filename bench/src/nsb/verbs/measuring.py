@@ -78,14 +78,14 @@ def bench(
         before, already = read_run(resume)
         _refuse_other_plan(given, resume, before)
         plan = _planned(work, before, resume)
-        on_cluster = before.get("runner") == "kubernetes"
+        on_cluster = before["runner"] == "kubernetes"
         if on_cluster:
             from nsb.verbs import clustering  # what measures takes a second to import
 
             plan = clustering.alone(plan, before["plan"]["generators"])
             where = Where(where.context or before["cluster"]["context"], before["cluster"]["namespace"])
         else:
-            ground = runners.asked_of(before.get("runner", "native"), work, plan.contenders, plan.workers, say)
+            ground = runners.asked_of(before["runner"], work, plan.contenders, plan.workers, say)
             refuse_differences(before, ground.standing(plan), resume)
         if not plans.missing(plan, already):
             console.print("Every planned cell is there already.")
@@ -122,7 +122,7 @@ def _refuse_other_plan(given: Mapping[str, Any], folder: Path, run: dict[str, An
     for name in ("tier", "contenders", "scenarios", "rounds", "seed", "twin", "profile", "order", "out", "articles", "generators"):
         if name in given:
             mistakes.append(f"--{name}: the run in {folder} keeps its own; leave it out with --resume")
-    runner = run.get("runner", "native")
+    runner = run["runner"]
     if given.get("runner", "auto") not in ("auto", runner):
         mistakes.append(f"--runner: the run in {folder} was made with {runner} and keeps it; leave it out with --resume")
     asked = given.get("contender")
