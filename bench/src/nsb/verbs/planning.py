@@ -218,6 +218,3 @@ def show(asked: Asked, runner: str) -> None:
     comparisons = max(1, len(plan.contenders) - len(plan.controls) - 1) * len(plan.scenarios)
     for line in power.lines(planned, plan.rounds, comparisons, noise):
         console.print(line, markup=False, soft_wrap=True)
-
-
-# --- checking --------------------------------------------------------------------------------------------------------

@@ -14,9 +14,9 @@ from nsb.measure.tools import sources
 from nsb.registry.contenders import Contender
 from nsb.registry.load import ConfigurationError, Registry, load
 from nsb.registry.services import Service
+from nsb.registry.terms import ID
 from nsb.verbs.common import ROOT, console
 
-ID = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 NOT_COPIED = ("Dockerfile", ".dockerignore", "README.md")
 """A container comes with an entry in compose.yaml, which one that is no default does not need."""
 OF_THE_ORIGINAL = {"id", "service", "stands_for", "default", "check", "twinned", "twin_of", "plant", "extra"}
@@ -55,7 +55,7 @@ def new(name: str, like: str, root: Path = ROOT) -> None:
 def _original(registry: Registry, name: str, like: str, root: Path) -> Contender:
     """Raises ConfigurationError with every mistake."""
     mistakes = []
-    if not ID.fullmatch(name):
+    if not re.fullmatch(ID, name):
         mistakes.append(f"NAME: {name!r} must be small letters and digits, with hyphens between")
     elif name in registry.contenders or name in registry.services or (root / name).exists():
         mistakes.append(f"NAME: {name!r} is there already")
