@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from nsb.analyse.validity import Observation
-from nsb.records.cells import Stats
+from nsb.records.cells import Record, Stats
 from nsb.records.summary import Load, Trend
 from nsb.registry.claims import Claims
 from nsb.registry.load import Registry, load, load_claims
@@ -52,6 +52,12 @@ QUIET_TCP = {"ListenOverflows": 0, "ListenDrops": 0, "RetransSegs": 0, "TCPDSACK
 
 def trend(count: int = 2000, at: float = 1.0) -> Trend:
     return Trend(count, at, at, at, at, at)
+
+
+def recorded(contender: str, round_: int, scenario: str, **seen: Any) -> Record:
+    """A measured cell's line, of what was seen of it."""
+    told: dict[str, Any] = {"model": "closed", **seen}
+    return Record(round=round_, contender=contender, scenario=scenario, profile="1cpu", started_at="", outcome="measured", **told)
 
 
 def open_cell(**changes: Any) -> Observation:

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from conftest import recorded
 from nsb.analyse import duet
 from nsb.analyse import table as tables
 from nsb.analyse.cells import judged
@@ -89,16 +90,7 @@ def cell_of(own_us: float, partner_us: float | None, noise: Sequence[float] | No
 
 
 def record(found: Duet, contender: str = "slow", round_: int = 1) -> Record:
-    return Record(
-        round=round_,
-        contender=contender,
-        scenario="cost-read",
-        profile="1cpu",
-        model="closed",
-        started_at="",
-        outcome="measured",
-        duet=found,
-    )
+    return recorded(contender, round_, "cost-read", duet=found)
 
 
 def test_a_neighbours_minute_falls_on_both_and_leaves_the_ratio() -> None:

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from conftest import recorded
 from nsb.analyse import table as tables
 from nsb.analyse.cells import judged, read_cells
 from nsb.analyse.failing import failed
@@ -48,9 +49,7 @@ def observed(needing: Side | None = None, others: Side | None = None, **changes:
 
 
 def record(seen: Failing, contender: str = "go", round_: int = 1) -> Record:
-    return Record(
-        round=round_, contender=contender, scenario="over", profile="1cpu", model="open", started_at="", outcome="measured", failing=seen
-    )
+    return recorded(contender, round_, "over", model="open", failing=seen)
 
 
 def cell(seen: Failing) -> Cell:

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from conftest import recorded
 from nsb.analyse import table as tables
 from nsb.analyse.cells import judged, read_cells
 from nsb.analyse.overload import overloaded
@@ -94,9 +95,7 @@ def observed(levels: list[Level] | None = None, **changes: Any) -> Overload:
 
 
 def record(seen: Overload, contender: str = "go", round_: int = 1) -> Record:
-    return Record(
-        round=round_, contender=contender, scenario="over", profile="1cpu", model="closed", started_at="", outcome="measured", overload=seen
-    )
+    return recorded(contender, round_, "over", overload=seen)
 
 
 def cell(seen: Overload) -> Cell:
