@@ -212,16 +212,27 @@ class Observed(Frozen):
     """The generator's own summary, relative to the run's folder."""
 
 
-class Record(Frozen):
-    """One line of cells.jsonl: one contender under one scenario in one round, as observed."""
+class Line(Frozen):
+    """Which cell a line of cells.jsonl is of: one contender under one scenario in one round."""
 
-    schema_: int = Field(default=CELLS_SCHEMA, alias="schema")
+    schema_: int = Field(alias="schema")
     round: int = Field(ge=1)
     attempt: int = Field(default=1, ge=1)
     contender: str
     scenario: str
     profile: Profile
     model: Model
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, populate_by_name=True)
+
+    def line(self) -> str:
+        return self.model_dump_json(by_alias=True)
+
+
+class Record(Line):
+    """One line of cells.jsonl: one contender under one scenario in one round, as observed."""
+
+    schema_: int = Field(default=CELLS_SCHEMA, alias="schema")
     started_at: str
     wall_s: float = 0.0
     outcome: Literal["measured", "failed", "unsupported"]
@@ -236,14 +247,9 @@ class Record(Frozen):
     failing: Failing | None = None
     """Of a cell with a fault, in the place of `observed`."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, populate_by_name=True)
-
     @model_validator(mode="after")
     def _measured_or_why(self) -> Record:
         seen = sum(each is not None for each in (self.observed, self.duet, self.overload, self.failing))
         if seen != (self.outcome == "measured") or (self.outcome == "measured") == (self.why is not None):
             raise ValueError("a record has what was observed, or why nothing was")
         return self
-
-    def line(self) -> str:
-        return self.model_dump_json(by_alias=True)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Literal
 
-from pydantic import ConfigDict, Field
+from pydantic import Field
 
-from nsb.records.cells import Reading
+from nsb.records.cells import Line, Reading
 from nsb.records.schema import SCHEMA
-from nsb.registry.terms import OVERLOAD_PERCENT, Fault, Frozen, Headline, Limit, Metric, Model, Profile
+from nsb.registry.terms import OVERLOAD_PERCENT, Fault, Frozen, Headline, Limit, Metric
 
 Status = Literal["valid", "censored", "invalid", "failed", "unsupported"]
 Role = Literal["service", "generator", "database", "upstream"]
@@ -194,16 +194,10 @@ class FailingFigure(Frozen):
         return None if self.others.late else self.others.served
 
 
-class Cell(Frozen):
+class Cell(Line):
     """One contender under one scenario in one round, judged. Runs until November 2026 have it as a line of cells.jsonl (schema 1)."""
 
     schema_: int = Field(default=SCHEMA, alias="schema")
-    round: int = Field(ge=1)
-    attempt: int = Field(default=1, ge=1)
-    contender: str
-    scenario: str
-    profile: Profile
-    model: Model
     status: Status
     reasons: list[str] = []
     doubts: list[str] = []
@@ -249,8 +243,6 @@ class Cell(Frozen):
     memory_slope: Slope | None = None
     whole: bool = False
     """Whether its load was measured as a whole, the drain included."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, populate_by_name=True)
 
     @property
     def counts(self) -> bool:
@@ -301,9 +293,6 @@ class Cell(Frozen):
             late = any(doubt.startswith("V3 ") for doubt in self.doubts)
             return None if late else self.latency_ms.p90 if which == "p90" else self.latency_ms.p99
         return self.headline(which)
-
-    def line(self) -> str:
-        return self.model_dump_json(by_alias=True)
 
     def slim(self) -> Cell:
         """Without the checks, which the journal keeps and no table needs."""
