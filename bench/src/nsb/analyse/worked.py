@@ -128,7 +128,7 @@ def _beside(contender: str, pairs: Sequence[tuple[float, float]]) -> Iterable[Ch
     if len(pairs) < 2:
         return
     found = contrast([math.log(measured / predicted) for measured, predicted in pairs])
-    around, mean = found.interval(0.95), _geometric(predicted for _, predicted in pairs)
+    around, mean = found.interval(0.95), statistics.geometric_mean([predicted for _, predicted in pairs])
     yield Checked(
         contender=contender,
         predicted=round(mean, 4),
@@ -136,10 +136,6 @@ def _beside(contender: str, pairs: Sequence[tuple[float, float]]) -> Iterable[Ch
         low=round(math.exp(around.low), 4),
         high=round(math.exp(around.high), 4),
     )
-
-
-def _geometric(values: Iterable[float]) -> float:
-    return math.exp(statistics.fmean(math.log(value) for value in values))
 
 
 def newest(found: Iterable[Worked]) -> dict[str, Worked]:
