@@ -23,10 +23,8 @@ from nsb.registry.claims import (
     RatioRule,
     Rule,
     Said,
-    SameCodeRule,
     Scope,
     SlopeRule,
-    UnmeasuredRule,
 )
 from nsb.registry.terms import METRIC_UNITS, SHARES, Metric
 from nsb.render.charts_words import CHARTS
@@ -1370,8 +1368,7 @@ def bound_of(found: Comparison, language: Language) -> str:
 
 
 def figure_of(rule: Rule, language: Language) -> str:
-    """What a part's figures are figures of, and what is claimed of them: "
-    "`hello-max, capacity (claimed: ≥ 8)`. Empty where they say it."""
+    """What a part's figures are figures of, and what is claimed of them: `hello-max, capacity (claimed: ≥ 8)`. Empty where they say it."""
     if isinstance(rule, CodeRule):
         return text(f"metric.{rule.measure}", language)
     if isinstance(rule, LimitRule):
@@ -1406,48 +1403,18 @@ def _asks(rule: Rule) -> str:
 
 
 def _asked(rule: Rule, language: Language, in_ms: bool) -> dict[str, str]:
-    """The values of its message."""
-    if isinstance(rule, RatioRule):
-        return {**_figure(rule.scenario, rule.metric, language), **_sides(rule), "ratio": f"{rule.ratio:g}"}
-    if isinstance(rule, MarginRule):
-        margin = text("asks.own_margin", language) if rule.margin is None else f"±{rule.margin:g} ms" if in_ms else _margin(rule.margin)
-        return {**_figure(rule.scenario, rule.metric, language), "contenders": ", ".join(rule.contenders), "margin": margin}
+    """The values of its message: every field of the rule in words."""
+    given = dict(rule)
+    told = {name: f"{value:g}" if isinstance(value, float) else value for name, value in given.items() if isinstance(value, float | str)}
+    told |= {name: ", ".join(given[name]) for name in ("contenders", "without") if name in given}
+    told |= {name: " × ".join(f"{value:g}" for value in given[name]) for name in ("over", "under") if name in given}
+    told |= {name: text(f"metric.{given[name]}", language) for name in ("metric", "measure") if name in given}
+    told |= {name: text(f"limit.{given[name]}", language) for name in ("limit", "cap") if name in given}
+    told |= {"needs": own(given["needs"], language)} if "needs" in given else {}
     if isinstance(rule, FigureRule):
-        return {
-            **_figure(rule.scenario, rule.metric, language),
-            "contenders": ", ".join(rule.contenders),
-            "amount": amount(f"{rule.value:g}", unit_beside(rule.metric), language),
-            "margin": _margin(rule.margin),
-        }
-    if isinstance(rule, CapRule):
-        cap = text(f"limit.{rule.cap}", language)
-        return {"scenario": rule.scenario, "contenders": ", ".join(rule.contenders), "cap": cap, "margin": _margin(rule.margin)}
-    if isinstance(rule, LimitRule):
-        return {"scenario": rule.scenario, "contenders": ", ".join(rule.contenders), "limit": text(f"limit.{rule.limit}", language)}
-    if isinstance(rule, SlopeRule):
-        return {"scenario": rule.scenario, **_sides(rule), "kib": f"{rule.kib:g}"}
-    if isinstance(rule, PointsRule):
-        return {**_figure(rule.scenario, rule.metric, language), **_sides(rule), "points": f"{rule.points:g}"}
-    if isinstance(rule, CodeRule):
-        return {"measure": text(f"metric.{rule.measure}", language), **_sides(rule), "ratio": f"{rule.ratio:g}"}
-    if isinstance(rule, SameCodeRule):
-        return _sides(rule)
-    if isinstance(rule, ArithmeticRule):
-        over, under = (" × ".join(f"{value:g}" for value in values) for values in (rule.over, rule.under))
-        return {"over": over, "under": under, "said": f"{rule.said:g}", "margin": _margin(rule.margin)}
-    if isinstance(rule, UnmeasuredRule):
-        return {"needs": own(rule.needs, language)}
-    assert isinstance(rule, NoWinnerRule)
-    return {"without": ", ".join(rule.without)}
-
-
-def _figure(scenario: str, metric: Metric, language: Language) -> dict[str, str]:
-    return {"scenario": scenario, "metric": text(f"metric.{metric}", language)}
-
-
-def _sides(rule: RatioRule | SlopeRule | PointsRule | CodeRule | SameCodeRule) -> dict[str, str]:
-    return {"contender": rule.contender, "other": rule.other}
-
-
-def _margin(share: float) -> str:
-    return f"±{share:.0%}"
+        told["amount"] = amount(f"{rule.value:g}", unit_beside(rule.metric), language)
+    if "margin" in given:
+        in_ms &= isinstance(rule, MarginRule)
+        share = given["margin"]
+        told["margin"] = text("asks.own_margin", language) if share is None else f"±{share:g} ms" if in_ms else f"±{share:.0%}"
+    return told
