@@ -77,7 +77,7 @@ def long_sentences(text: str) -> list[str]:
 
 
 def long_lines(text: str) -> list[str]:
-    return [line for line in prose(text) if len(line) > MOST_LINE]
+    return [line for line in prose(text) if len(line.encode()) > MOST_LINE]
 
 
 def anchors(text: str) -> set[str]:
@@ -219,10 +219,10 @@ def test_tables_and_code_are_no_prose() -> None:
 
 
 def test_a_generated_page_is_wrapped_and_says_the_same() -> None:
-    long = " ".join(f"word{n}" for n in range(60))
+    long, korean = " ".join(f"word{n}" for n in range(60)), " ".join(f"단어{n}" for n in range(60))
     items = f"- item\n  {long}\n1. {long}\n2. short\n"
     block = f"```sh\n{long}\n```"
-    page = f"# title\n\n{items}\n<sub>{long}</sub>  \n<sub>short</sub>  \n| {long} |\n{'x ' * 60}`{'y ' * 20}`\n{block}\n{long}\n"
+    page = f"# title\n\n{items}\n<sub>{long}</sub>  \n<sub>short</sub>  \n| {long} |\n{'x ' * 60}`{'y ' * 20}`\n{block}\n{long}\n{korean}\n"
     found = wrapped(page)
     assert found.split() == page.split()
     assert long_lines(found) == []
@@ -235,8 +235,8 @@ def test_a_generated_page_is_wrapped_and_says_the_same() -> None:
     assert all(line.startswith("   word") for line in found.split("1. ")[1].split("\n2. ")[0].splitlines()[1:])
 
 
-def test_a_line_may_be_160_characters_long() -> None:
-    assert [len(long_lines("x" * n)) for n in (160, 161)] == [0, 1]
+def test_a_line_may_be_160_bytes_long() -> None:
+    assert [len(long_lines(letter * n)) for letter, n in (("x", 160), ("x", 161), ("값", 53), ("값", 54))] == [0, 1, 0, 1]
 
 
 def test_words_on_both_sides_of_a_table_are_no_sentence() -> None:

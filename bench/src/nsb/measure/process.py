@@ -49,7 +49,7 @@ def port_is_free(port: int) -> bool:
 
 
 _PORTS = itertools.count(os.getpid() * 997)
-# Processes started one after the other begin far apart: neither finds the other's service where its own was to be.
+"""Processes that are started one after the other begin far apart: neither finds the other's service where its own was to be."""
 
 
 def free_port() -> int:

@@ -207,7 +207,9 @@ def _machines(
 
 
 def wrapped(page: str) -> str:
-    """A page whose paragraphs and list items are lines of at most `COLUMNS`. Rows of tables and blocks of code stay as they are."""
+    """A page whose paragraphs and list items are lines of at most `COLUMNS` bytes of UTF-8: a Korean syllable is three, and as wide as two
+    letters. Rows of tables and blocks of code stay as they are.
+    """
     lines, fenced = list[str](), False
     for line in page.split("\n"):
         fenced ^= line.startswith("```")
@@ -216,13 +218,14 @@ def wrapped(page: str) -> str:
 
 
 def _wrapped(line: str) -> list[str]:
-    if len(line) <= COLUMNS or line.startswith("|"):
+    if len(line.encode()) <= COLUMNS or line.startswith("|"):
         return [line]
     begins = re.match(r" *((\d+\.|-) )?", line)
     assert begins is not None  # it may be empty
     whole = re.sub(r"`[^`]*`", lambda code: code[0].replace(" ", "\0"), line)  # what is code stays in one line: it is copied
+    whole = re.sub(r"[^\0-\x7f]", lambda letter: letter[0] + "\1" * (len(letter[0].encode()) - 1), whole)  # textwrap counts letters
     found = textwrap.wrap(whole, COLUMNS, subsequent_indent=" " * len(begins[0]), break_long_words=False, break_on_hyphens=False)
-    found = [part.replace("\0", " ") for part in found]
+    found = [part.replace("\0", " ").replace("\1", "") for part in found]
     return [*found[:-1], found[-1] + " " * (len(line) - len(line.rstrip()))]  # two blanks at its end are a line break
 
 
