@@ -19,7 +19,7 @@ export function tune({ request, response }) {
 
 function maker(Base, prototype) {
   function Made(...values) {
-    Base.apply(this, values);
+    return Reflect.construct(Base, values, Made); // Base.apply(this) has V8 begin with an object of few fields
   }
   Made.prototype = prototype;
   return Made;
