@@ -171,7 +171,8 @@ def test_a_little_lateness_takes_away_the_latency_alone_and_is_shown() -> None:
 
 
 def test_a_service_that_breaks_down_has_its_levels_and_the_table_says_so() -> None:
-    found = [cell(observed(broke="it hangs", counted=None)), cell(observed())]
+    ended = Owned(contender="go", looks=2, accepted=64, pool=150, faults=["1 processes ended under load"], unread=[])
+    found = [cell(observed(broke="it ended", counted=None, owned=ended)), cell(observed())]
     assert [(each.status, each.doubts, each.headline("goodput")) for each in found] == [("valid", [], pytest.approx(80.0))] * 2
     (told,) = overloaded(found, ["go"])
     (grid,) = shown.grids([told])
@@ -184,6 +185,11 @@ def test_a_service_that_breaks_down_has_its_levels_and_the_table_says_so() -> No
         ({"wrong": "asked X, got Y"}, "V1", "asked X, got Y"),
         ({"counted": 10}, "V5", "the service counted 10 requests"),
         ({"hold_ms": 5}, "V6", "an answer came within 0.4 ms where a request must wait 5 ms"),
+        (
+            {"owned": Owned(contender="go", looks=2, accepted=64, pool=150, faults=["2 processes came under load"], unread=[])},
+            "V9",
+            "go: 2 processes came under load",
+        ),
         ({"executed": 7}, "V9", "the database executed 7 statements where it should be "),
         ({"called": 7}, "V9", "the upstream got 7 calls where it should be 0 to 0"),
         ({"inserted": 7}, "V9", "the database has 7 new rows where it should be 0 to 0"),
