@@ -22,7 +22,7 @@ from nsb.records.duet import Part, Series
 from nsb.records.edge import Edge
 from nsb.records.judged import Cell
 from nsb.records.overload import Level, Overload, Tally, lowest_us
-from nsb.records.owners import Owned
+from nsb.records.owners import ENDED, Owned
 from nsb.registry import plan as plans
 from nsb.registry import shapes
 from nsb.registry.load import Registry
@@ -86,12 +86,16 @@ def observed(levels: list[Level] | None = None, **changes: Any) -> Overload:
         "idle": level(0, tally(50, 50, latency_us=400)), "levels": usual if levels is None else levels, "quick_ms": 5.4, "limit_s": 10.0,
         "cores": {"service": 1, "generator": 1, "database": 1, "upstream": 1, "machine": 2},
         "shared": ["generator", "database", "upstream"], "executed": None, "inserted": None, "called": None, "rehearsal": False,
-        "owned": Owned(contender="go", looks=2, accepted=64, pool=150, faults=[], unread=[]),
+        "owned": faulty(),
     }  # fmt: skip
     found = Overload(**{**told, "counted": 0, **changes})
     if "counted" in changes or found.idle is None:
         return found
     return found.model_copy(update={"counted": 14_000 + sum(sum(each.users.answered_of) for each in (found.idle, *found.levels))})
+
+
+def faulty(*faults: str) -> Owned:
+    return Owned(contender="go", looks=2, accepted=64, pool=150, faults=[*faults], unread=[])
 
 
 def record(seen: Overload, contender: str = "go", round_: int = 1) -> Record:
@@ -171,8 +175,7 @@ def test_a_little_lateness_takes_away_the_latency_alone_and_is_shown() -> None:
 
 
 def test_a_service_that_breaks_down_has_its_levels_and_the_table_says_so() -> None:
-    ended = Owned(contender="go", looks=2, accepted=64, pool=150, faults=["1 processes ended under load"], unread=[])
-    found = [cell(observed(broke="it ended", counted=None, owned=ended)), cell(observed())]
+    found = [cell(observed(broke="it ended", counted=None, owned=faulty(f"1 {ENDED}"))), cell(observed())]
     assert [(each.status, each.doubts, each.headline("goodput")) for each in found] == [("valid", [], pytest.approx(80.0))] * 2
     (told,) = overloaded(found, ["go"])
     (grid,) = shown.grids([told])
@@ -185,11 +188,8 @@ def test_a_service_that_breaks_down_has_its_levels_and_the_table_says_so() -> No
         ({"wrong": "asked X, got Y"}, "V1", "asked X, got Y"),
         ({"counted": 10}, "V5", "the service counted 10 requests"),
         ({"hold_ms": 5}, "V6", "an answer came within 0.4 ms where a request must wait 5 ms"),
-        (
-            {"owned": Owned(contender="go", looks=2, accepted=64, pool=150, faults=["2 processes came under load"], unread=[])},
-            "V9",
-            "go: 2 processes came under load",
-        ),
+        ({"owned": faulty(f"1 {ENDED}")}, "V9", f"go: 1 {ENDED}"),
+        ({"owned": faulty("2 processes came under load"), "broke": "it ended"}, "V9", "go: 2 processes came under load"),
         ({"executed": 7}, "V9", "the database executed 7 statements where it should be "),
         ({"called": 7}, "V9", "the upstream got 7 calls where it should be 0 to 0"),
         ({"inserted": 7}, "V9", "the database has 7 new rows where it should be 0 to 0"),

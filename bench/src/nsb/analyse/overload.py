@@ -97,8 +97,7 @@ def checks(seen: Overload) -> list[Check]:
         checked("V8", _steady(seen), bad=False),
         checked("V9", _caused(seen), bad=True, executed=seen.executed, inserted=seen.inserted, called=seen.called),
         checked("V9", _queued(seen), bad=False),
-        # A process that ended is the breakdown, which is a result.
-        *([owners.check([seen.owned])] if seen.owned is not None and seen.broke is None else []),
+        *([owners.check([seen.owned], broke=seen.broke is not None)] if seen.owned is not None else []),
     ]
 
 

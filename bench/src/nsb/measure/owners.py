@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nsb.measure.process import lent_mib, scheduled
-from nsb.records.owners import Owned
+from nsb.records.owners import ENDED, Owned
 
 if TYPE_CHECKING:
     from nsb.measure.native import Stage
@@ -147,7 +147,7 @@ class Look:
         if came:
             self._fault(f"processes came under load, and their CPU is in no figure: {_processes(came)}")
         if gone := len(set(self._tree) - set(tree)):
-            self._fault(f"{gone} processes ended under load, and what they used last is in no figure")
+            self._fault(f"{gone} {ENDED}")
         self._placed(tree)
         ports = self._stage.database.client_ports(self._running.contender.id)
         for each in self._snaps:

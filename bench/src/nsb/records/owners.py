@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from nsb.registry.terms import Frozen
 
+ENDED = "processes ended under load, and what they used last is in no figure"
+"""How the fault of a process that is gone ends."""
+
 
 class Owned(Frozen):
     """What was found before the load, under it before the window opened and when that had closed, and after it."""
