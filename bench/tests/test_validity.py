@@ -76,9 +76,25 @@ def test_a_loop_that_is_blocked_does_not_count_what_waits_in_sockets() -> None:
 
 @pytest.mark.parametrize(("check", "steady"), [("V4", "doubt"), ("V8", "doubt")])
 def test_a_load_with_a_beginning_and_an_end_is_asked_for_no_steady_part(check: str, steady: str) -> None:
-    seen = {"halves": (trend(1100), trend(900)), "iteration": trend(2000, at=40.0), "service": trend(2000, at=40.0)}
+    seen: dict[str, Any] = {"halves": (trend(1100), trend(900)), "iteration": trend(2000, at=40.0), "service": trend(2000, at=40.0)}
+    seen |= {"cpu_s": {"service": 9.9, "generator": 1.0}}
     assert outcome(closed_cell(2000, 100, 0.0, **seen), check) == steady
     assert outcome(closed_cell(2000, 100, 0.0, **seen, whole=True), check) == "ok"
+
+
+def test_a_bound_is_one_however_the_generator_swings() -> None:
+    seen = {"halves": (trend(1200), trend(800)), "half_cpu_s": (0.10, 0.05)}
+    assert outcome(closed_cell(2000, 100, 0.0, **seen, cpu_s={"service": 9.9, "generator": 1.0}), "V8") == "doubt"
+    bound = closed_cell(2000, 100, 0.0, **seen, cpu_s={"service": 1.0, "generator": 9.9})
+    assert judge(bound).status == "censored"
+    assert outcome(bound, "V8") == "ok"
+
+
+@pytest.mark.parametrize(("service_s", "expected"), [(9.9, "doubt"), (1.0, "ok")])
+def test_the_price_of_a_request_is_asked_where_it_decides_the_capacity(service_s: float, expected: str) -> None:
+    seen = closed_cell(10_000, 100, 0.1, half_cpu_s=(0.6 * service_s, 0.4 * service_s), cpu_s={"service": service_s, "generator": 1.0})
+    assert judge(seen).limit == ("cpu" if service_s > 9 else "offered")
+    assert outcome(seen, "V8") == expected
 
 
 def test_a_load_with_an_end_is_its_own_limit_where_nothing_else_is() -> None:

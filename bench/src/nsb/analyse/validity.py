@@ -149,7 +149,7 @@ def judge(o: Observation) -> Judgement:
         blocked(o, o.load),
         ceiling(o),
         noise(o),
-        steady(o, o.load),
+        steady(o, o.load, full),
         identity(o, o.load),
         tcp(o),
         harness(o),
@@ -502,9 +502,13 @@ def noise(o: Observation) -> Check:
     return _check("V7", outcome, f"others used {foreign:.0%} of the machine, steal {steal:.0%}", foreign=foreign, steal=steal)
 
 
-def steady(o: Observation, load: Load) -> Check:
-    """V8: the halves agree within 5 % or the burst tolerance; else it was still warming. A whole load has no steady part to ask it of."""
-    if o.whole:
+def steady(o: Observation, load: Load, full: list[Limit]) -> Check:
+    """V8: the halves agree within 5 % or the burst tolerance; else it was still warming. A whole load has no steady part to ask it of.
+
+    A bound is one however the rate of the program that was the limit swings. Nor does what a request costs tell anything of a capacity that
+    something else than the CPU decides.
+    """
+    if o.whole or held_back(o, full).outcome == "censored":
         return _check("V8", "ok", "")
     first, second = (half.count for half in load.halves)
     if first == 0 or second == 0:
@@ -515,7 +519,10 @@ def steady(o: Observation, load: Load) -> Check:
     inputs = {"ratio": ratio, "cpu_ratio": cost}
     if abs(ratio - 1) > tolerance:
         return _check("V8", "doubt", f"unsteady: the second half has {ratio:.2f} × the answers of the first", **inputs)
-    if not 0.75 <= cost <= 1.33:  # counts are steady, their price is not: a code compiler still at work, a collection in one half
+    decides = o.model == "open" or full[0] in ("cpu", "loop")
+    if (
+        decides and not 0.75 <= cost <= 1.33
+    ):  # counts are steady, their price is not: a code compiler still at work, a collection in one half
         word = "still warming" if cost < 1 else "unsteady"
         return _check("V8", "doubt", f"{word}: a request of the second half cost {cost:.2f} × one of the first", **inputs)
     return _check("V8", "ok", "", **inputs)
