@@ -30,6 +30,7 @@ from nsb.measure.observing import Unobserved
 from nsb.measure.pods import Pod
 from nsb.measure.process import ProcessError
 from nsb.measure.tools import Workshop
+from nsb.records.divided import Divided
 from nsb.records.duet import Duet, Series
 from nsb.records.used import Untold, Uses
 from nsb.registry import cluster, podstate
@@ -502,36 +503,40 @@ RATE, USED = 20_000, 0.95
 def cost(
     fake: Callable[..., None], documents: Overlay, registry: Registry, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Callable[..., Duet]:
-    """Measures a cost cell where the cluster tells what the fixture is given: how the generator ended, and for how long it drove."""
+    """Measures a cost cell where the cluster tells what the fixture is given: how the last generator ended, and for how long each drove."""
 
-    def measured(ended: dict[str, Any], drove_s: float, **wrong: str) -> Duet:
+    def measured(ended: dict[str, Any], drove_s: float, parts: int = 1, **wrong: str) -> Duet:
         now = time.time()
         read = [line(now - 3 + n / 10, USED * n / 10, 9.5 if n % 5 == 0 else None, waited_s=0.004 * n) for n in range(200)]
-        driven = [
-            {"at_s": now + n / 4, "answers": RATE * n // 4, "service_cpu_s": 0, "generator_cpu_s": 0.05 * n, "opened": 64}
-            | {"least_latency_s": 0.001, "answers_of": [RATE * n // 4], "odd": 0}
-            for n in range(round(4 * drove_s) + 1)
-        ]
-        driven.append({**driven[-1], "answers": driven[-1]["answers"] + 64, **wrong})  # in the time after the last reading
         go = pod(phase="Running", containerStatuses=state(running={"startedAt": "2026-11-25T21:00:00Z"}))
-        drives = pod(phase="Succeeded", containerStatuses=state(terminated=ended))
-        drives["metadata"]["labels"][cluster.JOB] = "nsb-1-cost-1"
-        logs = {"reader": "\n".join(read), "generator": "\n".join(map(json.dumps, driven))}
-        fake(pods={"nsb-1-go-1": go, "nsb-1-cost-1-x": drives}, logs=logs)
+        pods, logs, answers = {"nsb-1-go-1": go}, {"reader": "\n".join(read)}, 0
+        for number in range(parts):
+            driven = [
+                {"at_s": now + 0.1 * number + n / 4, "answers": RATE * n // 4 // parts, "service_cpu_s": 0, "generator_cpu_s": 0.05 * n}
+                | {"opened": 64 // parts, "least_latency_s": 0.001 * (1 + number), "answers_of": [RATE * n // 4 // parts], "odd": 0}
+                for n in range(round(4 * drove_s) + 1)
+            ]
+            driven.append({**driven[-1], "answers": driven[-1]["answers"] + 64 // parts, **wrong})  # in the time after the last reading
+            drives = pod(phase="Succeeded", containerStatuses=state(terminated=ended if number == parts - 1 else {"exitCode": 0}))
+            drives["metadata"] = {"name": f"nsb-1-cost-{number + 1}-x", "labels": {cluster.JOB: f"nsb-1-cost-{number + 1}"}}
+            pods[drives["metadata"]["name"]] = drives
+            logs[f"{drives['metadata']['name']}/generator"] = "\n".join(map(json.dumps, driven))
+            answers += driven[-1]["answers"]
+        fake(pods=pods, logs=logs)
         document = {"kind": "Pod", "metadata": {"name": "nsb-1-go-1"}, "spec": {"containers": [{"name": "contender"}]}}
         one = Pod(Kubectl(None, "nsb"), document, tmp_path / "go.log")
         stage = SimpleNamespace(
             kubectl=Kubectl(None, "nsb"), mark=MARK, overlay=documents, place=cluster.place([node()]), workers=1,
             number=itertools.count(1).__next__, database=None, database_pod=one, upstream=one, upstream_url="",
         )  # fmt: skip
-        counts = iter([7, 7 + driven[-1]["answers"]])
+        counts = iter([7, 7 + answers])
         monkeypatch.setattr(cluster_cost, "counted", lambda _: next(counts))
         monkeypatch.setattr(cluster_cost, "lost", lambda *_: None)
         monkeypatch.setattr(cluster_cost, "WARM_S", 0.5)
         row = next(each for each in registry.scenarios.values() if isinstance(each, CostRow) and not each.statements)
         timing = row.timing(registry.tiers["smoke"]).model_copy(update={"settle_s": 0.1})
         running = Placed(registry.contenders["go"], one, "http://127.0.0.1:1", inside_url="http://10.0.0.1:8080")
-        return cluster_cost.measure(stage, row, timing, running, seed=1, rehearsal=True)  # type: ignore[arg-type]
+        return cluster_cost.measure(stage, row, timing, running, seed=1, parts=parts, rehearsal=True)  # type: ignore[arg-type]
 
     return measured
 
@@ -547,17 +552,41 @@ def test_a_cost_cell_is_a_service_alone(cost: Callable[..., Duet]) -> None:
     assert [check.sentence for check in duet.checks(found) if check.outcome != "ok" and check.id != "V7"] == []
 
 
+def test_what_several_generators_counted_of_a_cost_cell_is_told_as_of_one(cost: Callable[..., Duet]) -> None:
+    one, two = cost({"exitCode": 0}, 10.0), cost({"exitCode": 0}, 10.0, parts=2)
+    assert (one.divided, two.divided) == (None, Divided(cores=[[], []], began_ms=[0.0, 100.0]))
+    assert (two.own.answers, two.own.opened, two.own.least_ms, two.own.counted) == (one.own.answers, 64, 1.0, one.own.answers)
+    alone, shared = duet.figure(one), duet.figure(two)
+    assert alone is not None
+    assert shared is not None
+    assert shared.own_us == pytest.approx(alone.own_us, rel=0.001)
+    assert [check.sentence for check in duet.checks(two) if check.outcome != "ok" and check.id != "V7"] == []
+
+
+def test_generators_share_the_connections_and_never_the_seed(cost: Callable[..., Duet], tmp_path: Path) -> None:
+    cost({"exitCode": 0}, 10.0, parts=3)
+    assert cluster_cost.shares(64, 3) == [22, 21, 21]
+    assert sum(cluster_cost.shares(64, 3)) == 64
+    objects = map(json.loads, (tmp_path / "cluster.made").read_text(encoding="utf-8").splitlines())
+    made = [json.loads(each["data"]["order.json"]) for each in objects if each["kind"] == "ConfigMap"]
+    assert [each["connections"] for each in made] == [22, 21, 21]
+    assert len({each["seed"] | 1 for each in made}) == 3  # bench/generator sets the last bit
+
+
 @pytest.mark.parametrize(
-    ("ended", "drove_s", "why"),
+    ("ended", "drove_s", "parts", "why"),
     [
-        ({"exitCode": 2}, 10.0, "the generator ended with 2"),
-        ({"exitCode": 137, "reason": "OOMKilled"}, 10.0, r"the generator ended with 137 \(OOMKilled\)"),
-        ({"exitCode": 0}, 1.0, "the generator ended before the window closed"),
+        ({"exitCode": 2}, 10.0, 1, "the generator ended with 2"),
+        ({"exitCode": 2}, 10.0, 2, "generator 2 of 2 ended with 2"),
+        ({"exitCode": 137, "reason": "OOMKilled"}, 10.0, 1, r"the generator ended with 137 \(OOMKilled\)"),
+        ({"exitCode": 0}, 1.0, 1, "the generator ended before the window closed"),
     ],
 )
-def test_a_cost_cell_without_its_generator_has_a_reason(cost: Callable[..., Duet], ended: dict[str, Any], drove_s: float, why: str) -> None:
+def test_a_cost_cell_without_its_generator_has_a_reason(
+    cost: Callable[..., Duet], ended: dict[str, Any], drove_s: float, parts: int, why: str
+) -> None:
     with pytest.raises(Unobserved, match=why):
-        cost(ended, drove_s)
+        cost(ended, drove_s, parts)
 
 
 def test_a_wrong_answer_is_the_reason_of_its_cost_cell(cost: Callable[..., Duet]) -> None:
@@ -593,6 +622,10 @@ def test_a_plan_for_a_cluster_has_one_contender_at_a_time(registry: Registry) ->
     assert all(len(group) == 1 for _, group in plan.all_groups)
     kept = replace(plan.only(["go"]), order=plan.order)
     assert clustering._announced_s(kept) > 0
+    rows = [each for each in plan.scenarios if isinstance(each, CostRow)]
+    assert rows
+    assert all(len(plan.generators_of(each)) == 3 for each in rows)
+    assert not plan.undivided.keys() & {each.id for each in rows}
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,8 @@ from fakes.stage import Fakes
 from nsb.analyse import preflight as judging
 from nsb.analyse.cells import judged
 from nsb.measure import host, k6
-from nsb.records.cells import Divided, Record
+from nsb.records.cells import Record
+from nsb.records.divided import Divided
 from nsb.records.parts import STEPS, TOLD, TREND_STATS, merge
 from nsb.records.summary import SummaryError, Trend, load_summary
 from nsb.registry import plan as plans

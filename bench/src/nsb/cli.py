@@ -71,7 +71,7 @@ Twin = Annotated[str | None, typer.Option(help="whom to start twice (A/A), with 
 Articles = Annotated[str | None, typer.Option(help="tier article: whose claims and loads, letters with commas between; default: all")]
 Rounds = Annotated[int | None, typer.Option(min=1, help="instead of the tier's number")]
 Seed = Annotated[int | None, typer.Option(min=0, help="draws the order; recorded in the run")]
-Generators = Annotated[int, typer.Option(min=1, max=64, help="k6 processes that divide each load that can be divided")]
+Generators = Annotated[int, typer.Option(min=1, max=64, help="generators that divide each load that can be divided")]
 ProfileOption = Annotated[str | None, typer.Option("--profile", help="1cpu or ncpu; default: 1cpu below 4 cores")]
 Out = Annotated[Path | None, typer.Option(help="the run's folder; default: bench/out/<time>-<host>")]
 Resume = Annotated[Path | None, typer.Option(help="go on with an interrupted run: its folder or id")]

@@ -1,4 +1,5 @@
-"""A kubectl that answers from a file, FAKE_CLUSTER, and notes what it was asked beside it. What is not in the file it does not know."""
+"""A kubectl that answers from a file, FAKE_CLUSTER. What it was asked and what it made it notes beside it. What is not in the file it does
+not know."""
 
 from __future__ import annotations
 
@@ -33,6 +34,8 @@ def answer(asked: list[str], cluster: dict[str, Any]) -> str:
         return "\n".join(json.dumps(each) for each in cluster["overlay"])
     if verb == "create":
         made = json.load(sys.stdin)["items"]
+        with FILE.with_suffix(".made").open("a", encoding="utf-8") as notes:
+            notes.writelines(json.dumps(each) + "\n" for each in made)
         return "\n".join(json.dumps({**each, "metadata": {**each["metadata"], "uid": "u-1"}}) for each in made)
     if asked[:2] == ["get", "namespace"] and asked[2] not in cluster["namespaces"]:
         sys.exit(f'Error from server (NotFound): namespaces "{asked[2]}" not found')
@@ -45,7 +48,8 @@ def answer(asked: list[str], cluster: dict[str, Any]) -> str:
             sys.exit(f'Error from server (NotFound): pods "{asked[2]}" not found')
         return json.dumps(cluster["pods"][asked[2]])
     if verb == "logs":
-        return str(cluster["logs"].get(asked[asked.index("--container") + 1], ""))
+        container = asked[asked.index("--container") + 1]
+        return str(cluster["logs"].get(f"{asked[1]}/{container}", cluster["logs"].get(container, "")))
     return ""
 
 

@@ -14,7 +14,8 @@ from typing import Any
 from nsb.analyse import duet, effects, failing, overload, owners, physics
 from nsb.analyse.growth import climb
 from nsb.analyse.validity import Judgement, Observation, judge
-from nsb.records.cells import CELLS_SCHEMA, Divided, Observed, Record
+from nsb.records.cells import CELLS_SCHEMA, Observed, Record
+from nsb.records.divided import Divided
 from nsb.records.duet import Duet
 from nsb.records.failing import Failing
 from nsb.records.judged import Cell, Check, Half, Latency, SteadyWindow

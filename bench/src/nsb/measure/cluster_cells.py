@@ -117,7 +117,7 @@ class Cells:
         connections = sum(warming.CONNECTIONS if each.body else warming.WAITING_CONNECTIONS for each in asked)
         cap_s = self.plan.tier.warm_cap_s
         order = generator.order(asked, running.inside_url, [], self.plan.seed, connections, 0.25, cap_s, warming.PAUSE_MS)
-        with driving(self.on, "warm", order, cap_s) as crowd:
+        with driving(self.on, "warm", [order], cap_s) as crowd:
             return self._until_steady(running, crowd, connections, cap_s)
 
     def _until_steady(self, running: Placed, crowd: Crowd, connections: int, cap_s: float) -> tuple[list[Visit], bool]:
@@ -190,8 +190,9 @@ class Cells:
 
     def _cost(self, slot: Slot, scenario: CostRow, running: Placed) -> Duet:
         """Raises Unobserved, Untold and DatabaseError."""
+        timing, parts = self.plan.timing(scenario), len(self.plan.generators_of(scenario)) or 1
         try:
-            return cluster_cost.measure(self.on, scenario, self.plan.timing(scenario), running, self.plan.seed, self.plan.rounds < 2)
+            return cluster_cost.measure(self.on, scenario, timing, running, self.plan.seed, parts, rehearsal=self.plan.rounds < 2)
         except ProcessError as error:  # whether what every cell needs has gone is asked about each cell that failed
             raise Unobserved(str(error)) from None
 

@@ -1,4 +1,4 @@
-"""Measures cost cells on a cluster: a service alone on its core, and one generator in another pod. Effects only.
+"""Measures cost cells on a cluster: a service alone on its core, and its generators in other pods. Effects only.
 
 A container has a core, or a share of one, that is its own. So neither the reference nor a competitor can be put beside a service, and the
 core is full only where nobody else is full before it: the cell tells whether it was (V6).
@@ -18,6 +18,7 @@ from nsb.measure.interrupt import stop_if_asked
 from nsb.measure.meter import sleep_until
 from nsb.measure.observing import Unobserved, in_one_line
 from nsb.measure.running import lost
+from nsb.records.divided import Divided
 from nsb.records.duet import Driven, Duet, until_steady
 from nsb.registry import podstate
 from nsb.registry.shapes import CostRow, Mixture
@@ -33,28 +34,32 @@ SAID = 300
 """Of what a generator said last, so many characters are quoted."""
 
 
-def measure(on: Cluster, scenario: CostRow, timing: Timing, running: Placed, seed: int, rehearsal: bool) -> Duet:
-    """One cost cell.
+def measure(on: Cluster, scenario: CostRow, timing: Timing, running: Placed, seed: int, parts: int, *, rehearsal: bool) -> Duet:
+    """One cost cell, whose connections so many generators divide.
 
     Raises Unobserved, Untold, ProcessError and DatabaseError.
     """
     length_s = WARM_S + timing.settle_s + timing.window_s + SPARE_S
-    what = generator.order(generator.targets(scenario), running.inside_url, [], seed, scenario.vus, EVERY_S, length_s)
+    asked = generator.targets(scenario)
+    orders = [
+        generator.order(asked, running.inside_url, [], seed + 2 * number, connections, EVERY_S, length_s)  # its last bit is always set
+        for number, connections in enumerate(shares(scenario.vus, parts))
+    ]
     before, caused = counted(running), Caused(on, scenario)
-    with driving(on, "cost", what, length_s) as crowd:
-        began_s = _began(crowd)
-        sleep_until(began_s + WARM_S)
+    with driving(on, "cost", orders, length_s) as crowd:
+        began_s = _began(crowd, parts)
+        sleep_until(max(began_s) + WARM_S)
         midway = [caused.midway(CLOCK_S)]
         opens_s = time.time() + timing.settle_s
         closes_s = opens_s + timing.window_s
         sleep_until(closes_s)
         midway.append(caused.midway(CLOCK_S))
-        load = _finished(crowd)
+        load = _finished(crowd, parts)
         if (why := lost(running, scenario, on.workers)) is not None:
             raise Unobserved(why)
         if load.wrong is not None:  # it ended the load, and nobody reads the generator any more
             raise Unobserved(f"{running.contender.id} did not answer as it must: {load.wrong}")
-        read = Readers.of(on, running, crowd, time.time() - began_s + AROUND_S)
+        read = Readers.of(on, running, crowd, time.time() - min(began_s) + AROUND_S)
     series = read.service.beside(load.series)
     inside, after_it = ([at_s for at_s in series.at_s if at_s >= edge_s] for edge_s in (opens_s, closes_s))
     if not after_it:
@@ -94,30 +99,47 @@ def measure(on: Cluster, scenario: CostRow, timing: Timing, running: Placed, see
         rehearsal=rehearsal,
         speeds=[],
         midway=[each for each in midway if each is not None],
+        divided=None if parts == 1 else Divided(cores=[[]] * parts, began_ms=[round((at_s - min(began_s)) * 1000, 1) for at_s in began_s]),
         **caused.whole(),
     )
 
 
-def _began(crowd: Crowd) -> float:
-    """When the generator had all its connections and began, by its node's clock. Raises Unobserved."""
+def shares(connections: int, parts: int) -> list[int]:
+    """How many each of so many generators opens: as equal as they can be, all of them together."""
+    return [connections // parts + (number < connections % parts) for number in range(parts)]
+
+
+def _began(crowd: Crowd, parts: int) -> list[float]:
+    """When each generator had all its connections and began, by its node's clock (s since the epoch). Raises Unobserved."""
     until = time.monotonic() + BEGINS_S
-    while not (lines := readings(crowd.words(0))):
+    found: list[float] = []
+    while len(found) < parts:
         stop_if_asked()
-        if time.monotonic() > until or podstate.ended(crowd.look()[0], "of the generator") is not None:
-            raise Unobserved(f"the generator does not begin: {_said(crowd)}")
-        time.sleep(LOOK_S)
-    return float(lines[0]["at_s"])
+        number = len(found)
+        if lines := readings(crowd.words(number)):
+            found.append(float(lines[0]["at_s"]))
+        elif time.monotonic() > until or podstate.ended(crowd.look()[number], "of the generator") is not None:
+            raise Unobserved(f"{_which(number, parts)} does not begin: {_said(crowd, number)}")
+        else:
+            time.sleep(LOOK_S)
+    return found
 
 
-def _finished(crowd: Crowd) -> Loaded:
-    """What it told. Raises Unobserved where it did not end as it must."""
-    (over,) = crowd.finish(SPARE_S + generator.END_S + AROUND_S)
-    lines = readings(crowd.words(0))
-    if over is None or over.code not in (0, 1) or not lines:
-        how = "did not end" if over is None else f"ended with {over.code}{'' if over.why is None else f' ({over.why})'}"
-        raise Unobserved(f"the generator {how}: {_said(crowd)}")
-    return generator.loaded(lines, over.code == 0)
+def _finished(crowd: Crowd, parts: int) -> Loaded:
+    """What they told, as of one. Raises Unobserved where one did not end as it must."""
+    found = []
+    for number, over in enumerate(crowd.finish(SPARE_S + generator.END_S + AROUND_S)):
+        lines = readings(crowd.words(number))
+        if over is None or over.code not in (0, 1) or not lines:
+            how = "did not end" if over is None else f"ended with {over.code}{'' if over.why is None else f' ({over.why})'}"
+            raise Unobserved(f"{_which(number, parts)} {how}: {_said(crowd, number)}")
+        found.append(generator.loaded(lines, over.code == 0))
+    return generator.together(found)
 
 
-def _said(crowd: Crowd) -> str:
-    return in_one_line(crowd.words(0))[-SAID:] or "it says nothing"
+def _which(number: int, parts: int) -> str:
+    return "the generator" if parts == 1 else f"generator {number + 1} of {parts}"
+
+
+def _said(crowd: Crowd, number: int) -> str:
+    return in_one_line(crowd.words(number))[-SAID:] or "it says nothing"

@@ -16,7 +16,7 @@ from nsb.measure.cluster_stage import Cluster, Placed
 from nsb.measure.interrupt import stop_if_asked
 from nsb.measure.pods import Pod
 from nsb.measure.process import ProcessError
-from nsb.records.cells import Divided
+from nsb.records.divided import Divided
 from nsb.records.edge import Edge
 from nsb.records.parts import TREND_STATS, merge
 from nsb.records.summary import Load, SummaryError, load_summary
@@ -111,14 +111,16 @@ class Crowd:
 
 
 @contextlib.contextmanager
-def driving(on: Cluster, name: str, order: Mapping[str, object], longest_s: float) -> Iterator[Crowd]:
-    """The cheap generator at work in a pod, for the length of the block. Raises ProcessError."""
-    name = f"{name}-{on.number()}"
-    on.kubectl.make(cluster.config_map(on.mark, name, {"order.json": json.dumps(order)}))
+def driving(on: Cluster, name: str, orders: Sequence[Mapping[str, object]], longest_s: float) -> Iterator[Crowd]:
+    """The cheap generator at work for the length of the block, in a pod for each order. Raises ProcessError."""
+    cell = f"{name}-{on.number()}"
+    names = [cell, *(f"{name}-{on.number()}" for _ in orders[1:])]
+    made = [cluster.config_map(on.mark, own, {"order.json": json.dumps(order)}) for own, order in zip(names, orders, strict=True)]
+    on.kubectl.make(*made)
     try:
-        wanted = Wanted(name, on.place.generator(0), on.place.whole, cell=name)
-        job = cluster.drive_job(on.mark, on.overlay, wanted, f"{on.mark.run}-{name}", round(longest_s) + LIMIT_S)
-        crowd = Crowd(on, name, [job])
+        wanted = [Wanted(own, on.place.generator(number), on.place.whole, cell=cell) for number, own in enumerate(names)]
+        limit_s = round(longest_s) + LIMIT_S
+        crowd = Crowd(on, cell, [cluster.drive_job(on.mark, on.overlay, each, f"{on.mark.run}-{each.name}", limit_s) for each in wanted])
         try:
             crowd.wait_until_running(LONGEST_LEAD_S)
             yield crowd
@@ -126,7 +128,7 @@ def driving(on: Cluster, name: str, order: Mapping[str, object], longest_s: floa
             crowd.remove()
     finally:
         with contextlib.suppress(ProcessError):
-            on.kubectl.remove("configmap", f"{on.mark.run}-{name}")
+            on.kubectl.remove("configmap", *(each["metadata"]["name"] for each in made))
 
 
 def readings(words: str) -> list[dict[str, Any]]:

@@ -154,6 +154,21 @@ def loaded(lines: Sequence[Mapping[str, Any]], whole: bool) -> Loaded:
     return Loaded(series, last["answers"], last["opened"], last.get("wrong"), least_ms, last["answers_of"], last["odd"])
 
 
+def together(parts: Sequence[Loaded]) -> Loaded:
+    """What several told that divided a load's connections, as of one."""
+    if len(parts) == 1:
+        return parts[0]
+    return Loaded(
+        series=Series.together([each.series for each in parts]),
+        answers=sum(each.answers for each in parts),
+        opened=sum(each.opened for each in parts),
+        wrong=next((each.wrong for each in parts if each.wrong is not None), None),
+        least_ms=min((each.least_ms for each in parts if each.least_ms is not None), default=None),
+        answers_of=[sum(of) for of in zip(*(each.answers_of for each in parts), strict=True)],
+        odd=sum(each.odd for each in parts),
+    )
+
+
 def tally(generator: Process, deadline_s: float) -> Tally:
     """What it told of an open load, once it has ended. Raises ProcessError as `finish`."""
     _ended(generator, deadline_s)

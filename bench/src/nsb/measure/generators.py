@@ -10,7 +10,7 @@ from pathlib import Path
 
 from nsb.measure import effects, k6
 from nsb.measure.process import Process
-from nsb.records.cells import Divided
+from nsb.records.divided import Divided
 from nsb.records.parts import merge
 from nsb.records.summary import Load, SummaryError, load_summary
 

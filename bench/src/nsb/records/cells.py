@@ -10,6 +10,7 @@ from typing import Literal
 
 from pydantic import ConfigDict, Field, model_validator
 
+from nsb.records.divided import Divided
 from nsb.records.duet import Duet
 from nsb.records.edge import Edge
 from nsb.records.effects import Effects
@@ -166,20 +167,6 @@ class Stations(Frozen):
     """Roles that share their cores with the generator."""
     database_known: bool
     """Whether the database's CPU can be read."""
-
-
-class Divided(Frozen):
-    """How several generators divided the load of a cell among themselves."""
-
-    cores: list[list[int]]
-    """Of each."""
-    began_ms: list[float]
-    """When each began, from the moment that was set for all (ms); none where one of them left no summary."""
-
-    @property
-    def spread_ms(self) -> float:
-        """From the first one's beginning to the last one's."""
-        return max(self.began_ms) - min(self.began_ms) if self.began_ms else 0.0
 
 
 class Observed(Frozen):

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Sequence
 from itertools import pairwise
 from typing import ClassVar, Literal
 
 from pydantic import Field
 
+from nsb.records.divided import Divided
 from nsb.records.owners import Owned
 from nsb.registry.terms import Frozen
 
@@ -48,10 +50,31 @@ class Series(Frozen):
             generator_cpu_s=[self.generator_cpu_s[number] for number in kept],
         )
 
+    @classmethod
+    def together(cls, parts: Sequence[Series]) -> Series:
+        """Of generators that divided a load: their counts at each reading of the first one, while all of them were at work. Between two
+        readings of another one its counts grow evenly. Without the service's CPU, which none of them reads."""
+        edges = [(each.at_s[0], each.at_s[-1]) for each in parts if each.at_s]
+        begin_s, end_s = max((first for first, _ in edges), default=0.0), min((last for _, last in edges), default=0.0)
+        at_s = parts[0].between(begin_s, end_s).at_s if len(edges) == len(parts) and begin_s < end_s else []
+        return Series(
+            at_s=at_s,
+            answers=[round(sum(_at(moment_s, each.at_s, each.answers) for each in parts)) for moment_s in at_s],
+            service_cpu_s=[0.0] * len(at_s),
+            generator_cpu_s=[round(sum(_at(moment_s, each.at_s, each.generator_cpu_s) for each in parts), 6) for moment_s in at_s],
+        )
+
     def costs(self) -> list[float]:
         """CPU µs per request between each two readings; windows without an answer are left out."""
         readings = list(zip(self.answers, self.service_cpu_s, strict=True))
         return [(b[1] - a[1]) / (b[0] - a[0]) * 1e6 for a, b in pairwise(readings) if b[0] > a[0]]
+
+
+def _at(moment_s: float, at_s: Sequence[float], counts: Sequence[float]) -> float:
+    """A counter at a moment from the first to the last of its readings: it grows evenly from one to the next."""
+    number = min(bisect_right(at_s, moment_s), len(at_s) - 1)
+    (before_s, before), (after_s, after) = ((at_s[each], counts[each]) for each in (number - 1, number))
+    return before + (after - before) * (moment_s - before_s) / (after_s - before_s)
 
 
 def until_steady(costs: Sequence[float]) -> list[float]:
@@ -199,5 +222,7 @@ class Duet(Frozen):
     """None where a request needs nobody else, in mixtures and containers, and where the database is not the run's own."""
     rounds: int = 0
     """Rounds of the contract's loop that each request computes, as declared; 0 of a mixture, whose parts have their own."""
+    divided: Divided | None = None
+    """On a cluster, where several generators divided the connections: when each began, from the first one. None: one generator alone."""
     owned: list[Owned] = Field(default_factory=list)
     """Of each service; empty in containers, whose control group says whose CPU it is."""

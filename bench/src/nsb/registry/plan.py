@@ -84,6 +84,8 @@ class Plan:
 
     generators: tuple[Unit, ...] = ()
     """The cores of each of several generators that divide a load; none where there is one generator."""
+    solo: bool = False
+    """Whether a cost is that of a service alone on its core, as on a cluster: several generators can divide its connections there."""
 
     def timing(self, scenario: Scenario) -> Timing:
         timing = scenario.timing(self.tier)
@@ -92,12 +94,12 @@ class Plan:
 
     def generators_of(self, scenario: Scenario) -> tuple[Unit, ...]:
         """The cores of each generator that has a part of its load; none where one has all of it."""
-        return self.generators if scenario.undivided(len(self.generators)) is None else ()
+        return self.generators if scenario.undivided(len(self.generators), self.solo) is None else ()
 
     @property
     def undivided(self) -> dict[str, str]:
         """Scenario → why one generator drives it, where there are several."""
-        whys = {scenario.id: scenario.undivided(len(self.generators)) for scenario in self.scenarios if self.generators}
+        whys = {each.id: each.undivided(len(self.generators), self.solo) for each in self.scenarios if self.generators}
         return {name: why for name, why in whys.items() if why is not None}
 
     def cell_s(self, contender: Contender, scenario: Scenario) -> float:
@@ -297,9 +299,10 @@ def make(
     articles: Sequence[str] = (),
     nofile: int | None = None,
     generators: Sequence[Unit] = (),
+    solo: bool = False,
 ) -> Plan:
     """A plan from ids that the registry knows; `rounds` overrides the tier's number, `asked` is what by_claims() says, `nofile` is how many
-    open files are allowed, `generators` the cores of each of several."""
+    open files are allowed, `generators` the cores of each of several, `solo` as of Plan."""
     count = rounds or registry.tiers[tier].rounds
     wanted = [registry.scenarios[name] for name in scenarios]
     held = wanted if nofile is None else [scenario.within(nofile) for scenario in wanted]
@@ -317,6 +320,7 @@ def make(
         articles=tuple(articles),
         cut={whole.id: whole.steps[-1] for whole, left in zip(wanted, held, strict=True) if left.steps != whole.steps},
         generators=tuple(generators),
+        solo=solo,
     )
 
 

@@ -104,9 +104,13 @@ class Scenario(Frozen):
         """Arrivals per second for that many workers; None for a closed scenario."""
         return None
 
-    def undivided(self, generators: int) -> str | None:
-        """Why so many generators cannot divide its load; None where they can."""
-        return self.one_generator or (f"it has {self.vus} user{'s' * (self.vus > 1)}" if self.vus < generators else None)
+    def undivided(self, generators: int, solo: bool = False) -> str | None:
+        """Why so many generators cannot divide its load; None where they can. `solo`: as of Plan."""
+        return self.one_generator or self.too_few(generators)
+
+    def too_few(self, generators: int) -> str | None:
+        """Why so many generators have not one user each; None where they have."""
+        return f"it has {self.vus} user{'s' * (self.vus > 1)}" if self.vus < generators else None
 
     @property
     def steps(self) -> Sequence[int]:

@@ -298,12 +298,16 @@ class CostRow(_Closed):
     """What a request costs on a core that never idles: a contender and the reference at once, each with users enough to fill its share."""
 
     vus: int = Field(gt=0)
-    """Connections of each of the two generators, one request at a time on each."""
+    """Connections of each of the two services, one request at a time on each."""
     competitors: int = Field(ge=0)
     """Programs that compute beside the two on each core, so that a service that waits for the database never leaves it idle."""
     paired: ClassVar[bool] = True
     each_round: ClassVar[bool] = True
     headline: ClassVar[Headline] = "cpu"
+
+    def undivided(self, generators: int, solo: bool = False) -> str | None:
+        """In a duet each service has one generator, which takes no more CPU than it must."""
+        return self.too_few(generators) if solo else self.one_generator
 
     if TYPE_CHECKING:  # of both kinds of cost rows
 

@@ -40,7 +40,7 @@ def plan_of(registry: Registry, asked: Asked) -> plans.Plan:
     """One contender at a time, one core for it, and each generator in a pod of its own. Raises ConfigurationError."""
     if asked.profile not in (None, "1cpu"):
         raise ConfigurationError([f"--profile: {asked.profile!r}: deploy/kubernetes gives a contender one core, which is 1cpu"])
-    return alone(make(registry, replace(asked, profile="1cpu")), asked.generators)
+    return alone(make(registry, replace(asked, profile="1cpu", solo=True)), asked.generators)
 
 
 def alone(plan: plans.Plan, generators: int) -> plans.Plan:

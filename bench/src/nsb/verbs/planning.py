@@ -109,6 +109,8 @@ class Asked:
     twin: str | None = "none"
     articles: str | None = None
     generators: int = 1
+    solo: bool = False
+    """As of Plan."""
 
 
 def make(registry: Registry, asked: Asked) -> plans.Plan:
@@ -160,7 +162,8 @@ def make(registry: Registry, asked: Asked) -> plans.Plan:
         raise ConfigurationError([f"--profile: {why}: take fewer cores (taskset -c), or 1cpu"])
     seed = int.from_bytes(os.urandom(3)) if asked.seed is None else asked.seed
     generators = generators_on(placed, asked.generators)
-    plan = plans.make(registry, asked.tier, who, what, placed, workers, seed, asked.rounds, cast, letters, host.raise_limits(), generators)
+    nofile = host.raise_limits()
+    plan = plans.make(registry, asked.tier, who, what, placed, workers, seed, asked.rounds, cast, letters, nofile, generators, asked.solo)
     if generators and len(plan.undivided) == len(plan.scenarios):
         whys = "; ".join(f"{', '.join(names)}: {why}" for why, names in by_reason(plan.undivided).items())
         raise ConfigurationError([f"--generators: {asked.generators} cannot divide any load of this plan ({whys})"])
