@@ -390,6 +390,15 @@ def test_only_what_is_named_goes_into_a_build(folder: str) -> None:
     assert all(list((ROOT / folder).glob(each)) for each in allowed)
 
 
+@pytest.mark.parametrize("folder", ["java-vt", "java-webflux"])
+def test_all_sources_of_a_jar_go_into_its_image(folder: str) -> None:
+    """Maven says nothing of a folder of sources that is not there: the jar lacks it, and answers of the contract are missing."""
+    roots = re.findall(r"<root>\$\{project\.basedir\}/(\S+)/java</root>", (ROOT / folder / "pom.xml").read_text(encoding="utf-8"))
+    allowed = (ROOT / folder / ".dockerignore").read_text(encoding="utf-8").splitlines()
+    assert roots == ["src/main", "src/variants"]
+    assert {f"!{root}" for root in roots} <= set(allowed)
+
+
 @pytest.mark.parametrize("folder", DOCKERFILES)
 def test_hadolint_finds_nothing(folder: str) -> None:
     hadolint = Path(sys.executable).with_name("hadolint")
