@@ -87,6 +87,9 @@ def room(found: JudgedClaim) -> tuple[float, set[tuple[str, str, float]]]:
     whose = {contender: (contender, scenario, towards)}
     if found.conclusion == "REFUTED":
         whose |= {name: (name, where, way) for _, name, way, where in rooms if name != contender and where == scenario}
+    others = {each.other for part in found.parts for each in part.comparisons if each.contender == contender}
+    if any(name in others and way != towards for name, _, way in whose.values()):  # both sides of its ratio move
+        factor = math.sqrt(factor)
     return factor, set(whose.values())
 
 
