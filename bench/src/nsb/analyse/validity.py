@@ -520,9 +520,8 @@ def steady(o: Observation, load: Load, full: list[Limit]) -> Check:
     if abs(ratio - 1) > tolerance:
         return _check("V8", "doubt", f"unsteady: the second half has {ratio:.2f} × the answers of the first", **inputs)
     decides = o.model == "open" or full[0] in ("cpu", "loop")
-    if (
-        decides and not 0.75 <= cost <= 1.33
-    ):  # counts are steady, their price is not: a code compiler still at work, a collection in one half
+    # Counts are steady, their price is not: a code compiler still at work, a collection in one half.
+    if decides and not 0.75 <= cost <= 1.33:
         word = "still warming" if cost < 1 else "unsteady"
         return _check("V8", "doubt", f"{word}: a request of the second half cost {cost:.2f} × one of the first", **inputs)
     return _check("V8", "ok", "", **inputs)

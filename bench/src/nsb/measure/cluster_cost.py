@@ -42,7 +42,7 @@ def measure(on: Cluster, scenario: CostRow, timing: Timing, running: Placed, see
     length_s = WARM_S + timing.settle_s + timing.window_s + SPARE_S
     asked = generator.targets(scenario)
     orders = [
-        generator.order(asked, running.inside_url, [], seed + 2 * number, connections, EVERY_S, length_s)  # its last bit is always set
+        generator.order(asked, running.inside_url, [], seed + 2 * number, connections, EVERY_S, length_s)  # it sets the last bit
         for number, connections in enumerate(shares(scenario.vus, parts))
     ]
     before, caused = counted(running), Caused(on, scenario)
