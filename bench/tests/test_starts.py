@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from nsb.analyse import table
 from nsb.analyse.starts import Span, span, summed, warm_after_s
+from nsb.measure import running as running_module
 from nsb.measure.journal import Journal, JournalError, cut_torn_tail, read_starts_of
+from nsb.measure.process import free_port
+from nsb.measure.running import Died, Running, wait_ready
 from nsb.records.starts import Start, Visit, read_starts, steady
 from nsb.registry.claims import Claims
 from nsb.render import starts as report
@@ -199,3 +203,47 @@ def test_outputs_have_the_section_where_starts_were_recorded(tmp_path: Path, cla
 def test_a_table_of_an_old_run_has_no_startups() -> None:
     run = json.loads((RUN / "run.json").read_text(encoding="utf-8"))
     assert table.make(run, []).startups == []
+
+
+# --- ready ------------------------------------------------------------------------------------------------------------------
+
+
+class Starting:
+    """A process that nobody can reach: at each look it has used as many seconds of CPU as `used` says, and then no more."""
+
+    exit_code, began = None, 0.0
+
+    def __init__(self, *used: float) -> None:
+        self.used = list(used)
+        self.looks = 0
+
+    def gauge(self) -> Starting:
+        return self
+
+    def cpu_s(self) -> float:
+        self.looks += 1
+        return self.used[min(self.looks, len(self.used)) - 1]
+
+    def last_words(self) -> str:
+        return ""
+
+
+def waited_for(process: Starting, monkeypatch: pytest.MonkeyPatch, computing_s: float) -> str:
+    monkeypatch.setattr(running_module, "LOOK_S", 0.01)
+    running = Running(SimpleNamespace(id="a"), process, f"http://127.0.0.1:{free_port()}")  # type: ignore[arg-type]
+    with pytest.raises(Died, match=r"a was not ready within \d+ s \(/readyz\)") as died:
+        wait_ready(running, "/readyz", 0.01, computing_s)
+    return str(died.value)
+
+
+def test_a_service_that_still_computes_gets_more_time_to_start(monkeypatch: pytest.MonkeyPatch) -> None:
+    idle, busy = Starting(0.0), Starting(100.0, 200.0, 300.0)
+    waited_for(idle, monkeypatch, computing_s=600.0)
+    waited_for(busy, monkeypatch, computing_s=600.0)
+    assert (idle.looks, busy.looks) == (1, 4), "the fourth look found no more CPU than the third"
+
+
+def test_a_service_that_computes_for_ever_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    for_ever = Starting(*(100.0 * n for n in range(1, 10_000)))
+    waited_for(for_ever, monkeypatch, computing_s=0.2)
+    assert for_ever.looks > 1

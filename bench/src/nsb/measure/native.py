@@ -20,8 +20,8 @@ from nsb.registry.placement import Placement
 
 PORTS_TRIED = 3
 """Another program may take a port between our look and the service's bind."""
-READY_S = 60.0
-"""A contender that is not ready by then is out (s)."""
+READY_S, COMPUTING_READY_S = 60.0, 300.0
+"""A contender that is not ready by then is out (s); the second where it still computes."""
 
 
 @dataclass(frozen=True)
@@ -126,7 +126,7 @@ class Stage:
         asked = environment["PORT"]
         running = Running(contender, process, f"http://127.0.0.1:{asked if asked.isdecimal() else port}")
         try:
-            wait_ready(running, wait_for, READY_S)
+            wait_ready(running, wait_for, READY_S, COMPUTING_READY_S)
         except BaseException:
             process.end(2)
             raise

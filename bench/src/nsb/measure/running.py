@@ -19,6 +19,8 @@ from nsb.registry.scenario import Scenario
 
 DRAIN_S = 5.0
 """How long the requests under way may take when the load has ended (s)."""
+LOOK_S, COMPUTES = 10.0, 0.1
+"""A service that starts late is looked at so often (s); it still starts if it used this share of a core since the look before."""
 
 
 class Died(Failure):
@@ -89,9 +91,13 @@ class Running:
         self.process.signal(number)
 
 
-def wait_ready(running: Running, path: str, deadline_s: float) -> None:
-    """Raises Died where the process ends or `path` does not answer 200 by the deadline."""
-    until = time.monotonic() + deadline_s
+def wait_ready(running: Running, path: str, deadline_s: float, computing_s: float) -> None:
+    """Raises Died where the process ends or `path` does not answer 200 by the deadline.
+
+    A JVM that starts beside others on a slow machine takes minutes. So one that still computes has until `computing_s`.
+    """
+    looked = began = time.monotonic()
+    until, used_s = began + deadline_s, 0.0
     while True:
         code = running.process.exit_code
         if code is not None:
@@ -100,9 +106,13 @@ def wait_ready(running: Running, path: str, deadline_s: float) -> None:
         with contextlib.suppress(httpx.HTTPError):
             if HTTP.get(running.base_url + path, timeout=3).status_code == 200:
                 return
-        if time.monotonic() > until:
-            words = running.process.last_words()
-            raise Died(f"{running.contender.id} was not ready within {deadline_s:.0f} s ({path})", None, words)
+        now = time.monotonic()
+        if now > until:
+            before_s, used_s = used_s, running.process.gauge().cpu_s()
+            if now > began + computing_s or used_s - before_s < COMPUTES * (now - looked):
+                words = running.process.last_words()
+                raise Died(f"{running.contender.id} was not ready within {now - began:.0f} s ({path})", None, words)
+            looked, until = now, now + LOOK_S
         time.sleep(_pause_s(running.age_s))
 
 

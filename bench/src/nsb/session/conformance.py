@@ -47,7 +47,7 @@ class Launcher:
         try:
             return self.stage.start(self.contender, environment, None if ready else "/healthz", self.begun)
         except Died as error:
-            raise LaunchFailed(error.exit_code, error.words) from None
+            raise LaunchFailed(error.exit_code, str(error) if error.exit_code is None else error.words) from None
         except ProcessError as error:
             raise LaunchFailed(None, str(error)) from None
 
