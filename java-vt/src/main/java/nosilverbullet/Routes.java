@@ -30,7 +30,8 @@ record Routes(JsonMapper json) implements WebMvcConfigurer {
                 chain.doFilter(request, response);
             } finally {
                 int status = ((HttpServletResponse) response).getStatus();
-                if (counted && status != HttpServletResponse.SC_SWITCHING_PROTOCOLS) { // a socket ends later
+                boolean lasts = status == HttpServletResponse.SC_SWITCHING_PROTOCOLS || request.isAsyncStarted();
+                if (counted && !lasts) { // else it ends later, by itself
                     stats.end(begun);
                 }
             }
