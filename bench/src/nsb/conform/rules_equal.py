@@ -168,12 +168,15 @@ def outgoing(stand: Stand, case: Case) -> None:
     def towards() -> set[int]:
         return kernel.ports_towards(stand.service.pid, port)
 
-    target = f"/fanout?calls={MANY_CALLS}&ms=1200&mode=concurrent"
-    stand.upstream("/reset", "POST")
-    flight = stand.fly(target)
-    seen = until(towards, lambda ports: len(ports) >= MANY_CALLS, 1)
-    (reply,) = flight.land()
-    peak = stand.upstream("/stats")["in_flight_peak"]
+    target = f"/fanout?calls={MANY_CALLS}&mode=concurrent&ms="
+    for ms in (1200, 6000):
+        stand.upstream("/reset", "POST")
+        flight = stand.fly(f"{target}{ms}")
+        seen = until(towards, lambda ports: len(ports) >= MANY_CALLS, 1)
+        (reply,) = flight.land()
+        peak = stand.upstream("/stats")["in_flight_peak"]
+        if not MANY_CALLS / 2 <= peak < MANY_CALLS:
+            break  # else the machine may be so slow that the first call had ended before the last one began
     case.equal("completed", reply.json().get("completed"), MANY_CALLS)
     case.equal(f"most calls at once of {MANY_CALLS}", peak, MANY_CALLS)
     if not seen:
@@ -182,7 +185,7 @@ def outgoing(stand: Stand, case: Case) -> None:
     before = towards()
     case.least("connections kept", len(before), MANY_CALLS)
     for _ in range(2):
-        stand.ask(target.replace("1200", "100"))
+        stand.ask(f"{target}100")
     after = towards()
     case.equal("connections closed since", len(before - after), 0)
     # another worker, with connections of its own, may serve a burst
