@@ -34,8 +34,9 @@ STOPS_S = 0.2
 """How long a program may take until it is stopped: one of its threads must have a core for that (s)."""
 SINGLE_S = 0.5
 """How long a row that computes is asked for a single round (s)."""
-LATE_S = 0.75
-"""How much longer it may take, with hundreds of connections or on a machine that others use: the generators may last so much longer (s)."""
+LATE_S = 5.0
+"""How much longer it may take, with hundreds of connections, or on a slow machine or one that others use. The generators could last so much
+longer; they are stopped when the window has closed (s)."""
 STATS_S = 5.0
 """How long a service may take for /stats when the load is over (s)."""
 
