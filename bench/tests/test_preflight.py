@@ -21,6 +21,7 @@ from nsb.analyse.preflight import Demand, Finding, Noise, Probe, Reading
 from nsb.conform.kernel import established
 from nsb.measure import host, k6
 from nsb.measure.process import ALL_CORES, Process
+from nsb.records.duet import Speed
 from nsb.registry import plan as plans
 from nsb.registry.load import Registry
 from nsb.registry.placement import Placement
@@ -31,6 +32,7 @@ BENCH = Path(__file__).resolve().parents[1]
 STRICT = Demand(rates={"quick": 1000, "slow": 100}, vus={"quick": 100, "slow": 50, "users": 600}, rehearsal=False)
 REHEARSAL = replace(STRICT, rehearsal=True)
 QUIET = Noise(seconds=5.0, foreign=0.01, steal=0.0, busiest=())
+FAST = Speed(at_s=0.0, register_steps_per_us=700.0, memory_steps_per_us=500.0)
 
 
 def probe(rate: int | None = 2000, **changes: Any) -> Probe:
@@ -46,6 +48,7 @@ def probe(rate: int | None = 2000, **changes: Any) -> Probe:
 def test_a_machine_in_order_has_nothing_to_say() -> None:
     findings = [
         judging.noise(QUIET, STRICT, noisy=False),
+        judging.clock(FAST.register_steps_per_us),
         judging.quota(None, [0, 1], STRICT),
         judging.quota(2.0, [0, 1], STRICT),
         judging.files(1200, STRICT),
@@ -71,6 +74,7 @@ def test_a_machine_in_order_has_nothing_to_say() -> None:
         (judging.noise(replace(QUIET, foreign=0.07), STRICT, noisy=False), "warn", ["7%"]),
         (judging.noise(replace(QUIET, foreign=0.04, steal=0.07), STRICT, noisy=False), "refuse", ["hypervisor 7%"]),
         (judging.noise(replace(QUIET, steal=0.03), STRICT, noisy=False), "warn", ["hypervisor 3%"]),
+        (judging.clock(93.0), "warn", ["0.56 GHz", "another machine"]),
         (judging.quota(1.5, [4, 5], STRICT), "refuse", ["1.5 cores", "2 cores", "taskset -c 4 "]),
         (judging.quota(3.0, [0, 1, 2, 8], STRICT), "refuse", ["taskset -c 0-2 "]),
         (judging.quota(0.5, [4, 5], REHEARSAL), "warn", ["0.5 cores", "raise the quota"]),
@@ -251,7 +255,7 @@ def test_a_run_records_its_rates_and_ceilings(registry: Registry, stage: Any, tm
     quiet(monkeypatch)
     plan = plans.make(registry, "standard", ["go"], ["hello-rate", "hello-max"], "1cpu", 1, 3, rounds=2)
     said: list[str] = []
-    record = preflight.run(plan, stage, tmp_path / "paper-k6", tmp_path, False, said.append)
+    record = preflight.run(plan, stage, tmp_path / "paper-k6", lambda: FAST, tmp_path, False, said.append)
     assert [p["rate"] for p in record["probes"]] == [2000, 4000, 8000, 6000, 5000, None]
     assert (record["generator_ceiling_rps"], record["closed_ceiling_rps"]) == (5000, 6000.0)
     assert all((tmp_path / p["summary"]).exists() for p in record["probes"])
@@ -263,7 +267,7 @@ def test_a_run_records_its_rates_and_ceilings(registry: Registry, stage: Any, tm
 def test_a_rehearsal_probes_once(registry: Registry, stage: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     quiet(monkeypatch)
     plan = plans.make(registry, "smoke", ["go"], ["hello-rate", "hello-max"], "1cpu", 1, 3, rounds=1)
-    record = preflight.run(plan, stage, tmp_path / "paper-k6", tmp_path, False, lambda _: None)
+    record = preflight.run(plan, stage, tmp_path / "paper-k6", lambda: FAST, tmp_path, False, lambda _: None)
     assert [p["rate"] for p in record["probes"]] == [2000]
 
 
@@ -275,7 +279,7 @@ def test_a_refusal_names_scenario_and_remedy_and_keeps_what_was_measured(
     registry = registry.model_copy(update={"scenarios": {**registry.scenarios, "hello-rate": fast}})
     plan = plans.make(registry, "standard", ["go"], ["hello-rate", "sleep-rate"], "1cpu", 1, 3, rounds=2)
     with pytest.raises(session.Refused, match=r"hello-rate asks for 4000/s; at most 2500/s .*--scenarios sleep-rate"):
-        preflight.run(plan, stage, tmp_path / "paper-k6", tmp_path, False, lambda _: None)
+        preflight.run(plan, stage, tmp_path / "paper-k6", lambda: FAST, tmp_path, False, lambda _: None)
     kept = json.loads((tmp_path / "preflight.json").read_text())
     assert kept["generator_ceiling_rps"] == 5000
     assert [f["level"] for f in kept["findings"] if f["id"] == "generator"] == ["refuse"]
@@ -288,10 +292,10 @@ def test_a_noisy_machine_is_refused_before_the_generator_is_asked(
     monkeypatch.setattr(preflight, "listen", lambda *_: replace(QUIET, foreign=0.5, busiest=(("cc1plus", 0.5),)))
     plan = plans.make(registry, "standard", ["go"], ["hello-rate"], "1cpu", 1, 3, rounds=2)
     with pytest.raises(session.Refused, match=r"cc1plus.*--noisy"):
-        preflight.run(plan, stage, tmp_path / "paper-k6", tmp_path, False, lambda _: None)
+        preflight.run(plan, stage, tmp_path / "paper-k6", lambda: FAST, tmp_path, False, lambda _: None)
     assert json.loads((tmp_path / "preflight.json").read_text())["probes"] == []
     said: list[str] = []
-    record = preflight.run(plan, stage, tmp_path / "paper-k6", tmp_path, True, said.append)
+    record = preflight.run(plan, stage, tmp_path / "paper-k6", lambda: FAST, tmp_path, True, said.append)
     assert record["noisy"]
     assert any("warning: others used" in sentence for sentence in said)
 

@@ -19,6 +19,10 @@ BACKLOG = 4096
 FOREIGN_WARN, FOREIGN_REFUSE = 0.05, 0.10
 """Share of the machine that others may use: as V7 of docs/method.md."""
 STEAL_WARN = 0.02
+CYCLES_PER_STEP = 6
+"""Of the witness in registers: a step is three shifts and three exclusive ors. Each waits for the one before, and takes a cycle."""
+LEAST_GHZ = 1.0
+"""Below it something slows the processor down: for a dozen years those of servers and laptops compute at 1.5 GHz at the least."""
 LAG_MS = 5.0
 GAIN = 1.10
 """What more generators must bring at the least."""
@@ -137,6 +141,18 @@ def noise(seen: Noise, demand: Demand, noisy: bool) -> Finding:
         steal=seen.steal,
         seconds=seen.seconds,
         noisy=int(noisy),
+    )
+
+
+def clock(register_steps_per_us: float) -> Finding:
+    """How fast the core of the service computes, as the witness tells it. Neither steal nor /proc/cpuinfo of a virtual machine does."""
+    ghz = register_steps_per_us * CYCLES_PER_STEP / 1000
+    return _finding(
+        "clock",
+        "ok" if ghz >= LEAST_GHZ else "warn",
+        f"the core of the service computes at {ghz:.2f} GHz: heat, a limit of power or the host of this virtual machine slows it down",
+        "measure at another hour or on another machine: what a request costs now compares with no other run",
+        ghz=ghz,
     )
 
 

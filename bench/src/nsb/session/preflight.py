@@ -20,6 +20,7 @@ from nsb.measure.journal import write_whole
 from nsb.measure.meter import sleep_until
 from nsb.measure.native import Stage
 from nsb.measure.process import ALL_CORES, Program, cpu_s, machine_times
+from nsb.records.duet import Speed
 from nsb.records.schema import to_json
 from nsb.registry import plan as plans
 from nsb.registry.placement import on_one_core
@@ -36,14 +37,20 @@ VUS_PER_RATE_S = 0.02
 LEAST_VUS = 100
 
 
-def run(plan: Plan, stage: Stage, k6_program: Path, folder: Path, noisy: bool, say: Callable[[str], None]) -> dict[str, Any]:
-    """What run.json keeps under `preflight`. Warnings are said; raises Refused with every refusal and its remedy."""
+def run(
+    plan: Plan, stage: Stage, k6_program: Path, speed: Callable[[], Speed], folder: Path, noisy: bool, say: Callable[[str], None]
+) -> dict[str, Any]:
+    """What run.json keeps under `preflight`. Warnings are said; raises Refused with every refusal and its remedy.
+
+    `speed`: what the witness says of the core of the service.
+    """
     began = time.monotonic()
     demand = demand_of(plan)
     seconds = LISTEN_REHEARSAL_S if demand.rehearsal else LISTEN_S
     say(f"preflight: listening to the machine for {seconds:.0f} s, then measuring what the generator can send")
     seen = listen(seconds, stage)
-    findings = [judging.noise(seen, demand, noisy), judging.swap(seen), *limits(demand)]
+    clock = judging.clock(speed().register_steps_per_us)
+    findings = [judging.noise(seen, demand, noisy), clock, judging.swap(seen), *limits(demand)]
     probes: list[Probe] = []
     if not any(finding.level == "refuse" for finding in findings):
         probes = Calibration(stage, k6_program, folder, len(plan.generators) or 1).measure(demand, closed_vus(plan))

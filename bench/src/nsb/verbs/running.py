@@ -7,6 +7,7 @@ import shlex
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ from nsb.conform.bed import Outcome
 from nsb.conform.suite import broken
 from nsb.errors import Refused
 from nsb.measure import code as sizes
-from nsb.measure import k6
+from nsb.measure import generator, k6
 from nsb.measure.journal import Journal, JournalError, write_whole
 from nsb.measure.native import Stage
 from nsb.measure.together import together
@@ -83,7 +84,10 @@ def run(
             raise Refused("No contender obeys the contract; ./justw conform says which rules are broken.")
         plan = plan.only(runnable, arranged)
         tell_unsupported(plan)
-        checked = preflight.run(plan, stage, k6_program, folder, noisy, say)
+        witness = partial(
+            generator.speed, session.generator_program(stage.workshop, say), stage.placement.service[0], stage.logs / "witness.log"
+        )
+        checked = preflight.run(plan, stage, k6_program, witness, folder, noisy, say)
         announced = plans.left_s(plan, already)
         left = f", {len(plans.missing(plan, already))} of them left" if already else ""
         console.print(
