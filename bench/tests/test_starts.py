@@ -13,7 +13,7 @@ from nsb.analyse.starts import Span, span, summed, warm_after_s
 from nsb.measure import running as running_module
 from nsb.measure.journal import Journal, JournalError, cut_torn_tail, read_starts_of
 from nsb.measure.process import free_port
-from nsb.measure.running import Died, Running, wait_ready
+from nsb.measure.running import Died, Running, StartLimit, wait_ready
 from nsb.records.starts import Start, Visit, read_starts, steady
 from nsb.registry.claims import Claims
 from nsb.render import starts as report
@@ -232,7 +232,7 @@ def waited_for(process: Starting, monkeypatch: pytest.MonkeyPatch, computing_s: 
     monkeypatch.setattr(running_module, "LOOK_S", 0.01)
     running = Running(SimpleNamespace(id="a"), process, f"http://127.0.0.1:{free_port()}")  # type: ignore[arg-type]
     with pytest.raises(Died, match=r"a was not ready within \d+ s \(/readyz\)") as died:
-        wait_ready(running, "/readyz", 0.01, computing_s)
+        wait_ready(running, "/readyz", StartLimit(process, 0.01, computing_s))
     return str(died.value)
 
 

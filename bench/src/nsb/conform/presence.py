@@ -10,8 +10,6 @@ from nsb.conform.exchanges import exchanges
 from nsb.conform.wire import NoAnswer, Stream, ask
 from nsb.registry.contract import ENDPOINTS, EXTRAS, NEEDED, endpoint
 
-WITHIN_S = 60.0
-"""From its start until it answers anything at all: a JVM on one busy core takes some seconds (s)."""
 ANSWER_S = 3.0
 """How long one endpoint may take to begin its answer (s)."""
 TICK_S = 0.05
@@ -30,12 +28,12 @@ def targets() -> dict[str, tuple[str, str]]:
     return {name: found[name] for name in (*ENDPOINTS, *EXTRAS) if name in found}
 
 
-def wait_for_any_answer(base_url: str, ended: Callable[[], str | None], within_s: float = WITHIN_S) -> None:
-    """Returns at the first answer, whatever its status. `ended` says how the process ended, or None.
+def wait_for_any_answer(base_url: str, ended: Callable[[], str | None], over: Callable[[], float | None]) -> None:
+    """Returns at the first answer, whatever its status. `ended` says how the process ended, `over` how long it has had (s) where that is
+    enough to start; else None.
 
     Raises NoAnswer where it ends or does not answer in time.
     """
-    until = time.monotonic() + within_s
     while True:
         if (how := ended()) is not None:
             raise NoAnswer(how)
@@ -43,8 +41,8 @@ def wait_for_any_answer(base_url: str, ended: Callable[[], str | None], within_s
             ask(base_url, "/healthz", ANSWER_S)
             return
         except NoAnswer as error:
-            if time.monotonic() > until:
-                raise NoAnswer(f"it answered nothing on {base_url} within {within_s:.0f} s: {error}") from None
+            if (had_s := over()) is not None:
+                raise NoAnswer(f"it answered nothing on {base_url} within {had_s:.0f} s: {error}") from None
         time.sleep(TICK_S)
 
 

@@ -12,7 +12,7 @@ from typing import ClassVar
 
 from nsb.measure.database import Server
 from nsb.measure.process import Gauge, Process, ProcessError, Program, Tree, free_port, port_is_free
-from nsb.measure.running import Died, Running, wait_ready
+from nsb.measure.running import Died, Running, StartLimit, wait_ready
 from nsb.measure.tools import Workshop
 from nsb.measure.upstream import upstream, upstream_file
 from nsb.registry.contenders import Contender
@@ -20,8 +20,6 @@ from nsb.registry.placement import Placement
 
 PORTS_TRIED = 3
 """Another program may take a port between our look and the service's bind."""
-READY_S, COMPUTING_READY_S = 60.0, 300.0
-"""A contender that is not ready by then is out (s); the second where it still computes."""
 
 
 @dataclass(frozen=True)
@@ -126,7 +124,7 @@ class Stage:
         asked = environment["PORT"]
         running = Running(contender, process, f"http://127.0.0.1:{asked if asked.isdecimal() else port}")
         try:
-            wait_ready(running, wait_for, READY_S, COMPUTING_READY_S)
+            wait_ready(running, wait_for, StartLimit(process))
         except BaseException:
             process.end(2)
             raise

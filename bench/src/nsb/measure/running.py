@@ -19,8 +19,10 @@ from nsb.registry.scenario import Scenario
 
 DRAIN_S = 5.0
 """How long the requests under way may take when the load has ended (s)."""
+READY_S, COMPUTING_READY_S = 60.0, 300.0
+"""How long a service may take to start (s); the second where it still computes."""
 LOOK_S, COMPUTES = 10.0, 0.1
-"""A service that starts late is looked at so often (s); it still starts if it used this share of a core since the look before."""
+"""One that starts late is looked at so often (s); it still computes if it used this share of a core since the look before."""
 
 
 class Died(Failure):
@@ -91,13 +93,29 @@ class Running:
         self.process.signal(number)
 
 
-def wait_ready(running: Running, path: str, deadline_s: float, computing_s: float) -> None:
-    """Raises Died where the process ends or `path` does not answer 200 by the deadline.
+class StartLimit:
+    """Says when a program has had enough time to start. A JVM that starts beside others on a slow machine takes minutes, and computes."""
 
-    A JVM that starts beside others on a slow machine takes minutes. So one that still computes has until `computing_s`.
-    """
-    looked = began = time.monotonic()
-    until, used_s = began + deadline_s, 0.0
+    def __init__(self, program: Program, deadline_s: float = READY_S, computing_s: float = COMPUTING_READY_S) -> None:
+        self._program = program
+        self._began = self._looked = time.monotonic()
+        self._until, self._longest = self._began + deadline_s, self._began + computing_s
+        self._used_s = 0.0
+
+    def over(self) -> float | None:
+        """How long it has had (s); None while that is not enough."""
+        now = time.monotonic()
+        if now <= self._until:
+            return None
+        before_s, self._used_s = self._used_s, self._program.gauge().cpu_s()
+        if now > self._longest or self._used_s - before_s < COMPUTES * (now - self._looked):
+            return now - self._began
+        self._looked, self._until = now, now + LOOK_S
+        return None
+
+
+def wait_ready(running: Running, path: str, limit: StartLimit) -> None:
+    """Raises Died where the process ends or `path` does not answer 200 in time."""
     while True:
         code = running.process.exit_code
         if code is not None:
@@ -106,13 +124,9 @@ def wait_ready(running: Running, path: str, deadline_s: float, computing_s: floa
         with contextlib.suppress(httpx.HTTPError):
             if HTTP.get(running.base_url + path, timeout=3).status_code == 200:
                 return
-        now = time.monotonic()
-        if now > until:
-            before_s, used_s = used_s, running.process.gauge().cpu_s()
-            if now > began + computing_s or used_s - before_s < COMPUTES * (now - looked):
-                words = running.process.last_words()
-                raise Died(f"{running.contender.id} was not ready within {now - began:.0f} s ({path})", None, words)
-            looked, until = now, now + LOOK_S
+        if (had_s := limit.over()) is not None:
+            words = running.process.last_words()
+            raise Died(f"{running.contender.id} was not ready within {had_s:.0f} s ({path})", None, words)
         time.sleep(_pause_s(running.age_s))
 
 

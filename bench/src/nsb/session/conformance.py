@@ -22,7 +22,7 @@ from nsb.conform.wire import NoAnswer
 from nsb.measure.journal import write_whole
 from nsb.measure.native import Stage
 from nsb.measure.process import ALL_CORES, ProcessError, Program, free_port
-from nsb.measure.running import Died, Running
+from nsb.measure.running import Died, Running, StartLimit
 from nsb.measure.together import together
 from nsb.measure.tools import Workshop
 from nsb.registry.contenders import Contender
@@ -109,7 +109,7 @@ def _missing(launcher: Launcher) -> list[Outcome]:
 
     url = f"http://127.0.0.1:{port}"
     try:
-        wait_for_any_answer(url, ended)
+        wait_for_any_answer(url, ended, StartLimit(process).over)
         return absent(url, contender.endpoints)
     except NoAnswer as error:
         return [Outcome("C1", "/healthz is missing", False, str(error))]
