@@ -27,7 +27,7 @@ from nsb.analyse.validity import judge
 from nsb.measure import database_private, host, k6, native, running, tools
 from nsb.measure.database import DatabaseError, _Admin
 from nsb.measure.database_private import Binary, Login, PrivateServer
-from nsb.measure.interrupt import HURRY_S, TICK_S, Interrupted, ends, interruptible, stop_if_asked, undisturbed
+from nsb.measure.interrupt import HURRY_S, STOPS, TICK_S, Interrupted, ends, interruptible, stop_if_asked, undisturbed
 from nsb.measure.journal import Journal, JournalError
 from nsb.measure.process import Process, ProcessError
 from nsb.measure.runner import Runner
@@ -414,6 +414,27 @@ def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:
 
 
 # ---- Ctrl-C ----
+
+
+def test_signals_that_come_in_one_moment_are_one_stop(monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[object] = []
+    monkeypatch.setattr(sys, "unraisablehook", told.append)
+    inherited = signal.signal(signal.SIGHUP, signal.SIG_DFL)  # these tests themselves may run under nohup
+
+    def all_come() -> None:
+        signal.pthread_sigmask(signal.SIG_BLOCK, STOPS)
+        for number in STOPS:
+            os.kill(os.getpid(), number)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, STOPS)
+        time.sleep(0.01)
+
+    try:
+        with interruptible(), pytest.raises(Interrupted):
+            all_come()
+        assert told == []
+    finally:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, STOPS)
+        signal.signal(signal.SIGHUP, inherited)
 
 
 def test_a_stop_waits_for_what_must_be_done_whole() -> None:

@@ -43,8 +43,8 @@ def interruptible() -> Iterator[None]:
     """
 
     def on_signal(number: int, _frame: FrameType | None) -> None:
-        for each in STOPS:
-            signal.signal(each, signal.SIG_IGN)
+        if _stop.asked is not None:
+            return  # SIG_IGN would not do: Python prints a traceback where a signal came just before it was ignored
         _stop.asked = number
         if _stop.held:
             _stop.pending = True
