@@ -71,6 +71,7 @@ def open_cell(**changes: Any) -> Observation:
         holds=None,
         statements=0,
         window_s=2.0,
+        spanned_s=2.0,
         exit_code=0,
         load=load_,
         cpu_s={"service": 0.1, "generator": 0.1, "database": 0.0, "upstream": 0.0, "harness": 0.01, "foreign": 0.05},
@@ -110,6 +111,7 @@ def closed_cell(requests: int, vus: int, hold_s: float, **changes: Any) -> Obser
         vus=vus,
         hold_s=hold_s,
         window_s=window,
+        spanned_s=window,
         load=load_,
         before=Stats(0, 0.0, 0),
         after=Stats(requests, 0.0, 0),
@@ -124,4 +126,6 @@ def bent(base: Observation, **changes: Any) -> Observation:
     outer = {key: value for key, value in changes.items() if key not in inner}
     if inner and base.load is not None:
         outer["load"] = replace(base.load, **inner)
+    if "window_s" in outer:
+        outer.setdefault("spanned_s", outer["window_s"])
     return replace(base, **outer)

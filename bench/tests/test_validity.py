@@ -61,10 +61,20 @@ def test_a_cell_in_order_is_valid_without_doubts() -> None:
         ({"tcp": {**QUIET_TCP, "ListenDrops": 1}, "rehearsal": True}, "V10", "doubt"),
         ({"tcp": None}, "V10", "doubt"),
         ({"cpu_s": {"harness": 0.2}}, "V11", "doubt"),
+        ({"spanned_s": 1.8}, "V11", "invalid"),
     ],
 )
 def test_a_planted_violation_is_found(changes: dict[str, object], check: str, expected: str) -> None:
     assert outcome(open_cell(**changes), check) == expected
+
+
+def test_a_service_is_not_accused_of_what_the_harness_missed() -> None:
+    late = {"statements": 1, "executed": 360, "spanned_s": 0.36}
+    assert judge(open_cell(**late)).reasons == [
+        "V11 the harness read the edges of a window of 2.0 s 0.4 s apart: it did not get a core in time",
+    ]
+    assert outcome(open_cell(**{**late, "spanned_s": 2.0}), "V9") == "invalid"
+    assert outcome(open_cell(statements=1, executed=1920, spanned_s=1.92), "V9") == "ok"
 
 
 def test_a_loop_that_is_blocked_does_not_count_what_waits_in_sockets() -> None:

@@ -50,6 +50,7 @@ def observation(record: Record) -> Observation:
         holds=asked.holds,
         statements=asked.statements,
         window_s=length_s,
+        spanned_s=length_s if asked.ends else window.last.at_s - window.first.at_s,
         exit_code=seen.exit_code,
         load=seen.load,
         cpu_s=window.used(None if asked.ends else length_s),

@@ -35,6 +35,8 @@ BLOCKED_SHARE, BLOCKED_LEAST = 0.1, 0.8
 """Where a loop is blocked for a tenth of the time, 1 % of all others wait for nine tenths of what blocks it, or more; where it is for a
 fifth, 10 % wait for half. So much of both is asked for; honest loops came to 1.02 and more."""
 STATEMENTS = "statements per request"
+EDGES, EDGES_S = 0.02, 0.1
+"""The edges may be read so much nearer to each other, or farther apart, than the window is long; or by so many seconds."""
 """By these words a reason of V9 says that there were too many or too few."""
 
 
@@ -49,6 +51,8 @@ class Observation:
     holds: Literal["pool", "loop"] | None
     statements: int
     window_s: float
+    spanned_s: float
+    """Between the readings at the window's edges (s)."""
     exit_code: int
     """k6's; -1 where it had to be killed."""
     load: Load | None
@@ -534,8 +538,8 @@ def identity(o: Observation, load: Load) -> Check:
     if o.clients is not None and o.clients > 1.05 * o.vus + 2:
         sentence = f"{o.clients} connections to the service where {o.vus} users need one each"
         return _check("V9", "invalid", sentence, clients=o.clients, vus=o.vus)
-    if o.statements and o.executed is not None:
-        per_request = o.executed / load.requests
+    if o.statements and o.executed is not None and not edges_off(o):
+        per_request = o.executed / (load.requests * o.spanned_s / o.window_s)
         # Statements are counted when they begin, answers when they arrive: one pool of statements may lie across an edge.
         slack = max(0.02, 2 * o.pool / load.requests if o.hold_s else 0.02, 10 / load.requests)
         if abs(per_request - o.statements) > slack * o.statements:
@@ -561,8 +565,16 @@ def tcp(o: Observation) -> Check:
     return _check("V10", outcome, sentence, lost=lost, **o.tcp)
 
 
+def edges_off(o: Observation) -> bool:
+    """Whether what was counted between the edges belongs to another time than the requests of the window."""
+    return abs(o.spanned_s - o.window_s) > max(EDGES * o.window_s, EDGES_S)
+
+
 def harness(o: Observation) -> Check:
-    """V11: the harness itself uses at most 2 % of the machine."""
+    """V11: the harness itself uses at most 2 % of the machine, and reads the edges of the window when they are there."""
     share = o.cpu_s.get("harness", 0.0) / (o.window_s * o.cores["machine"])
+    if edges_off(o):
+        sentence = f"the harness read the edges of a window of {o.window_s:.1f} s {o.spanned_s:.1f} s apart: it did not get a core in time"
+        return _check("V11", "invalid", sentence, spanned_s=o.spanned_s)
     outcome: Outcome = "ok" if share <= 0.02 else "doubt"
     return _check("V11", outcome, f"the harness used {share:.1%} of the machine", share=share)
