@@ -35,9 +35,9 @@ BLOCKED_SHARE, BLOCKED_LEAST = 0.1, 0.8
 """Where a loop is blocked for a tenth of the time, 1 % of all others wait for nine tenths of what blocks it, or more; where it is for a
 fifth, 10 % wait for half. So much of both is asked for; honest loops came to 1.02 and more."""
 STATEMENTS = "statements per request"
+"""By these words a reason of V9 says that there were too many or too few."""
 EDGES, EDGES_S = 0.02, 0.1
 """The edges may be read so much nearer to each other, or farther apart, than the window is long; or by so many seconds."""
-"""By these words a reason of V9 says that there were too many or too few."""
 
 
 @dataclass(frozen=True)

@@ -41,17 +41,16 @@ class AsyncEvents implements WebMvcConfigurer, HandlerInterceptor {
 
     /** In the place of {@link Streaming#events}, which is not reached. */
     @Override
-    public boolean preHandle(HttpServletRequest request, HttpServletResponse response, Object handler)
-            throws IOException {
+    public boolean preHandle(HttpServletRequest request, HttpServletResponse response, Object handler) {
         if (request.getMethod().equals("HEAD")) { // it has no body to wait for
             return true;
         }
         int intervalMs = Parameters.number(request, "interval_ms", 10, 60_000);
         response.setContentType(MediaType.TEXT_EVENT_STREAM_VALUE);
         response.setHeader(HttpHeaders.CACHE_CONTROL, "no-store");
-        var stream = new Stream(request.startAsync());
+        var stream = new Stream(request.startAsync(), intervalMs);
+        streams.opened(stream.end);
         stream.write();
-        stream.every(intervalMs);
         return false;
     }
 
@@ -59,25 +58,19 @@ class AsyncEvents implements WebMvcConfigurer, HandlerInterceptor {
         private final long begun = System.nanoTime();
         private final Runnable end = this::end;
         private final AsyncContext request;
-        private ScheduledFuture<?> events;
+        private final int intervalMs;
+        private ScheduledFuture<?> next;
         private long number;
         private boolean ended;
 
-        Stream(AsyncContext request) {
+        Stream(AsyncContext request, int intervalMs) {
             this.request = request;
+            this.intervalMs = intervalMs;
             request.setTimeout(0); // no limit
             request.addListener(this);
         }
 
         /** The timer writes nothing itself: a client that does not read would hold up the events of all others. */
-        synchronized void every(int intervalMs) {
-            if (!ended) {
-                events = timer.scheduleAtFixedRate(
-                        () -> threads.execute(this::write), intervalMs, intervalMs, TimeUnit.MILLISECONDS);
-                streams.opened(end);
-            }
-        }
-
         synchronized void write() {
             if (ended) {
                 return;
@@ -86,6 +79,7 @@ class AsyncEvents implements WebMvcConfigurer, HandlerInterceptor {
                 var body = request.getResponse().getOutputStream();
                 body.print("data: " + number++ + "\n\n");
                 body.flush();
+                next = timer.schedule(() -> threads.execute(this::write), intervalMs, TimeUnit.MILLISECONDS);
             } catch (IOException left) {
                 end();
             }
@@ -102,8 +96,8 @@ class AsyncEvents implements WebMvcConfigurer, HandlerInterceptor {
         public void onComplete(AsyncEvent event) {
             synchronized (this) {
                 ended = true;
-                if (events != null) {
-                    events.cancel(false);
+                if (next != null) {
+                    next.cancel(false);
                 }
             }
             streams.ends.remove(end);
