@@ -11,6 +11,7 @@ import pytest
 
 import standard
 from nsb.analyse import digest as digests
+from nsb.analyse import duet
 from nsb.analyse import table as tables
 from nsb.analyse.digest import Digest, Place, digest, sides
 from nsb.analyse.dominance import dominance
@@ -170,6 +171,17 @@ def test_failures_are_marked_and_have_a_reason() -> None:
     assert "✗" not in rows["read"]
     notes = " ".join(words.notes(WHOLE, "en"))
     assert "600 users wait 1 s each: its threads, or its event loop, are the limit" in notes
+
+
+def test_a_cell_that_is_cold_says_so_and_not_that_it_is_valid() -> None:
+    found = standard.cells(rounds=1)
+    cold = [cell.model_copy(update={"doubts": [duet.COLD]}) if cell.contender == "go" else cell for cell in found]
+    row = next(each for each in made(cold, rounds=1).rows if each.chosen.id == "in-flight-memory")
+    assert (row.place("go").value, words.value(row, row.place("go"), "en"), words.value(row, row.place("go"), "ko")) == (
+        None,
+        "cold",
+        "예열 안 됨",
+    )
 
 
 def test_a_rate_that_was_not_sustained_is_a_failure() -> None:

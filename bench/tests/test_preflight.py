@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 
 from nsb.analyse import preflight as judging
+from nsb.analyse import table as tables
 from nsb.analyse.preflight import Demand, Finding, Noise, Probe, Reading
 from nsb.conform.kernel import established
 from nsb.measure import host, k6
@@ -25,6 +26,7 @@ from nsb.records.duet import Speed
 from nsb.registry import plan as plans
 from nsb.registry.load import Registry
 from nsb.registry.placement import Placement
+from nsb.render import markdown
 from nsb.session import preflight
 from nsb.session import run as session
 
@@ -454,3 +456,11 @@ def test_everything_is_read_by_an_ordinary_user() -> None:
     assert seen["foreign"] >= 0
     assert seen["tcp"]["OutSegs"] >= 0
     assert seen["available_mib"] > 0
+
+
+def test_the_table_says_what_was_warned_of() -> None:
+    run = json.loads((BENCH / "tests" / "recordings" / "run" / "run.json").read_text(encoding="utf-8"))
+    run["preflight"] = {"findings": [finding.model_dump() for finding in (judging.backlog(4096), judging.clock(93.0))]}
+    machine = markdown.page(tables.make(run, []), run).partition("## Machine")[2]
+    assert f" Before the run: {judging.clock(93.0).sentence}.\n" in machine
+    assert machine.count("Before the run") == 1

@@ -19,7 +19,7 @@ from pydantic import Field
 from nsb.analyse import judge
 from nsb.analyse.dominance import first_ready
 from nsb.analyse.stats import contrast
-from nsb.analyse.table import Entry, Table
+from nsb.analyse.table import Entry, Table, lacking
 from nsb.records.judged import Cell
 from nsb.records.starts import Start
 from nsb.registry.claims import Criterion, Dominance, JudgedClaim
@@ -62,7 +62,7 @@ class Place(Frozen):
     reached: bool = False
     """The value is the answers per second that it reached: it could not sustain the rate."""
     word: str | None = None
-    """In the place of a value: a status."""
+    """In the place of a value: a status, `cold` or `no figure`."""
     doubtful: bool = False
     """As in the whole table: rounds are missing from the value, or a third of them have a doubt."""
     factors: dict[str, Factor] = Field(default_factory=dict)
@@ -215,7 +215,7 @@ def _place(chosen: Chosen, entry: Entry) -> Place:
         fails=reached or beyond or entry.limit in chosen.fails_by or entry.status == "failed",
         bound=figure is not None and figure.bound,
         reached=reached,
-        word=entry.status if figure is None else None,
+        word=lacking(entry) if figure is None else None,
         doubtful=figure is not None and entry.doubtful,
     )
 

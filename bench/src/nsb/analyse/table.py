@@ -99,6 +99,13 @@ class Entry(Frozen):
         return self.headline in LATENCIES and self.model == "open"
 
 
+def lacking(entry: Entry | Second) -> str:
+    """What stands in the place of a figure: a status, or why a cell that is valid has none."""
+    if COLD in entry.doubts:
+        return "cold"
+    return "no figure" if entry.status in ("valid", "censored") else entry.status
+
+
 class Footprint(Frozen):
     """The highest of each round over all its scenarios, and how it varies over the rounds; None where one round shows no spread."""
 

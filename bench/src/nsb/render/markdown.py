@@ -53,7 +53,7 @@ def page(table: Table, run: dict[str, Any], controls: Sequence[Control] = ()) ->
         f"Database {_database(run)}, {run['k6']}. Seed {run['plan']['seed']}, "
         f"commit {host['commit'][:12] or 'unknown'}"
         f"{' with uncommitted changes' if host['changed'] else ''}, started {run['started_at']}."
-        f"{_containers(run)}{_order(run)}{_contract(run)}\n",
+        f"{_containers(run)}{_warned(run)}{_order(run)}{_contract(run)}\n",
         "## Doubts and reasons\n",
         "\n".join(f"- {line}" for line in words.doubts(table)) or "None.",
         "",
@@ -70,6 +70,12 @@ def _containers(run: dict[str, Any]) -> str:
         f"{found['network']} network, {found['memory_limit_mib']} MiB for each contender; k6 and the harness {found['generator']}. "
         "Memory is what the control group holds without idle file pages."
     )
+
+
+def _warned(run: dict[str, Any]) -> str:
+    findings = (run.get("preflight") or {}).get("findings", [])
+    said = "; ".join(each["sentence"] for each in findings if each["level"] == "warn")
+    return f" Before the run: {said}." if said else ""
 
 
 def _order(run: dict[str, Any]) -> str:

@@ -187,6 +187,8 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "status.failed": ("failed", "실패"),
     "status.unsupported": ("unsupported", "지원하지 않음"),
     "status.missing": ("missing", "기록 없음"),
+    "status.cold": ("cold", "예열 안 됨"),
+    "status.no figure": ("no figure", "값 없음"),
     "status.not asked": ("not asked", "측정 대상 아님"),
     "role.service": ("service", "서비스"),
     "role.generator": ("generator", "부하 생성기"),

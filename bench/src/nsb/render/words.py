@@ -6,9 +6,8 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from nsb.analyse.duet import COLD
 from nsb.analyse.starts import Span
-from nsb.analyse.table import Entry, Second, Table
+from nsb.analyse.table import Entry, Second, Table, lacking
 from nsb.registry.claims import Comparison
 from nsb.registry.terms import METRIC_UNITS, grouped
 from nsb.render import messages
@@ -65,10 +64,8 @@ def figure(entry: Entry | Second) -> str:
     """`52.1`, `≥13,200` for a lower bound, `≤3.20` for an upper one, `98.0/s†` for a rate that was not sustained, `?` for a doubt."""
     if entry.status == "not asked":
         return ""
-    if entry.figure is None and COLD in entry.doubts:
-        return "cold"
     if entry.figure is None:
-        return "no figure" if entry.status in ("valid", "censored") else entry.status
+        return lacking(entry)
     text = number(entry.figure.value)
     if entry.figure.bound:
         text = f"≤{text}"
