@@ -64,13 +64,16 @@ def stats_count(stand: Stand, case: Case) -> None:
 
 @rule("C4", "in_flight and busy_seconds_total match the requests", needs=["/sleep"])
 def stats_busy(stand: Stand, case: Case) -> None:
-    before = stand.quiet()
-    at_once, ms = 20, 500
-    flight = stand.fly(*[f"/sleep?ms={ms}"] * at_once)
-    seen = until(stand.stats, lambda stats: stats["in_flight"] == at_once, 5)
+    at_once = 20
+    for ms in (500, 5000):
+        before = stand.quiet()
+        flight = stand.fly(*[f"/sleep?ms={ms}"] * at_once)
+        seen = until(stand.stats, lambda stats: stats["in_flight"] == at_once, ms / 1000)
+        took = sum(reply.elapsed_s for reply in flight.land())
+        if seen["in_flight"] == at_once:
+            break  # else the machine may be so slow that they had ended before /stats was asked
     case.equal("in_flight during 20 sleeps", seen["in_flight"], at_once)
     case.equal("requests_total before they end", seen["requests_total"], before["requests_total"])
-    took = sum(reply.elapsed_s for reply in flight.land())
     wanted = before["requests_total"] + at_once
     after = until(stand.stats, lambda stats: stats["requests_total"] == wanted, 3)
     case.equal("growth of requests_total", after["requests_total"] - before["requests_total"], at_once)
@@ -105,12 +108,16 @@ def sleeps_then_queries(stand: Stand, case: Case) -> None:
 @rule("C7", "holds no connection while it waits", needs=["/sleep-query"])
 def sleep_holds_nothing(stand: Stand, case: Case) -> None:
     at_once = 3 * stand.pool_size
-    flight = stand.fly(*["/sleep-query?ms=800"] * at_once)
-    seen = until(stand.stats, lambda stats: stats["in_flight"] == at_once, 0.7)
+    for ms in (800, 5000):
+        flight = stand.fly(*[f"/sleep-query?ms={ms}"] * at_once)
+        seen = until(stand.stats, lambda stats: stats["in_flight"] == at_once, ms / 1000 - 0.1)
+        answers = Counter(reply.status for reply in flight.land())
+        if seen["in_flight"] == at_once:
+            break  # else the machine may be so slow that the first had ended before the last one began
     case.equal("in_flight", seen["in_flight"], at_once)
     case.equal("pool_in_use while they wait", seen["pool_in_use"], 0)
     case.equal("pool_waiting while they wait", seen["pool_waiting"], 0)
-    case.equal("answers", Counter(reply.status for reply in flight.land()), {200: at_once})
+    case.equal("answers", answers, {200: at_once})
 
 
 @rule("C8", "really queries: the pool is the cap", needs=["/slow-query"])
