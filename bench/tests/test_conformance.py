@@ -15,12 +15,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from nsb.conform import RULES, Answer, Bed, LaunchFailed, Outcome, beyond_reach, check, kernel
+from nsb.conform import RULES, Answer, Bed, LaunchFailed, Outcome, beyond_reach, check, kernel, rules_meaning
 from nsb.conform.exchanges import answer_of, away, bytes_of, exchanges
 from nsb.conform.suite import Case
 from nsb.conform.wire import Connection, NoAnswer, Reply, Request, ask
@@ -465,3 +466,27 @@ def test_signals_reach_the_service(launcher: Launcher) -> None:
 def test_what_is_found_is_told_before_the_suite_ends(bed: Bed) -> None:
     told: list[Outcome] = []
     assert check(bed, told.append, only=["C5", "C6"]) == told
+
+
+@pytest.mark.parametrize(("look_s", "shown", "decides_ms"), [(0.01, 0, 500), (0.01, 20, 500), (0.6, 0, 5000)])
+def test_who_could_look_while_all_waited_gets_no_longer_wait(
+    monkeypatch: pytest.MonkeyPatch, look_s: float, shown: int, decides_ms: int
+) -> None:
+    clock = [0.0]
+
+    def passes(seconds: float) -> None:
+        clock[0] += seconds
+
+    def stats() -> dict[str, int]:
+        passes(look_s)
+        return {"in_flight": shown}
+
+    def fly(*targets: str) -> SimpleNamespace:
+        ends = clock[0] + int(targets[0].partition("=")[2]) / 1000
+        return SimpleNamespace(land=lambda: [SimpleNamespace(ended_at=ends)] * len(targets))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(time, "monotonic", lambda: clock[0])
+        patch.setattr(time, "sleep", passes)
+        ms, _, seen, replies = rules_meaning._watched(SimpleNamespace(quiet=dict, stats=stats, fly=fly), "/sleep", 20, (500, 5000))  # type: ignore[arg-type]
+    assert (ms, seen["in_flight"], len(replies)) == (decides_ms, shown, 20)
