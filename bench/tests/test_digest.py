@@ -214,6 +214,8 @@ def test_where_nobody_was_compared_intervals_within_the_margin_of_equality_are_t
     assert any(note.startswith("≈ in these rows") for note in notes)
     one = made(rounds=1)  # the halves of a round are no interval
     assert "≈" not in words.table(one, "en")
+    assert "1×" not in words.table(one, "en")  # nobody has a factor beside the leader
+    assert not [note for note in words.notes(one, "en") if note.startswith(("Large:", "Bold:"))]
 
 
 def test_a_difference_that_is_0_when_rounded_is_not_written() -> None:

@@ -32,8 +32,8 @@ STILL_S, DONE_S = 0.05, 1.0
 """What was under way when a hang ended is done when nothing was added for so long; it takes no longer than that (s)."""
 STOPS_S = 0.2
 """How long a program may take until it is stopped: one of its threads must have a core for that (s)."""
-SINGLE_S = 0.5
-"""How long a row that computes is asked for a single round (s)."""
+SINGLE_S = 1.0
+"""How long a row that computes is asked for a single round (s): of two readings both can be slow on a JVM, of four hardly all."""
 LATE_S = 5.0
 """How much longer it may take, with hundreds of connections, or on a slow machine or one that others use. The generators could last so much
 longer; they are stopped when the window has closed (s)."""

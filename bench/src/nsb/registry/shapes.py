@@ -15,7 +15,7 @@ from nsb.registry.terms import OVERLOAD_PERCENT, Fault, Headline, Model
 from nsb.registry.timing import (
     BOOT_PER_VU_S,
     BOOT_S,
-    COST_BOOT_S,
+    COST_AROUND_S,
     FAULT_AFTER_S,
     FAULT_LEAD_S,
     HELD_LEVEL_S,
@@ -23,6 +23,7 @@ from nsb.registry.timing import (
     HELD_STEADY,
     LEVEL_SPREAD,
     OVERLOAD_BETWEEN_S,
+    OVERLOAD_BOOT_S,
     OVERLOAD_IDLE_S,
     OVERLOAD_LEAD_S,
     OVERLOAD_SETTLE_S,
@@ -318,7 +319,7 @@ class CostRow(_Closed):
 
     def timing(self, tier: Tier) -> Timing:
         """No k6, so no boot of k6."""
-        return Timing(boot_s=COST_BOOT_S, spread_s=0.0, settle_s=tier.cost_settle_s, window_s=tier.cost_window_s, drain_s=0.0)
+        return Timing(boot_s=COST_AROUND_S, spread_s=0.0, settle_s=tier.cost_settle_s, window_s=tier.cost_window_s, drain_s=0.0)
 
 
 class FullCore(CostRow):
@@ -392,7 +393,7 @@ class Overload(OfRows, _Closed):
         settle = OVERLOAD_SETTLE_S + tier.window_s + OVERLOAD_IDLE_S
         between = len(self.levels) * OVERLOAD_BETWEEN_S
         window = round(len(self.levels) * level, 3)
-        return Timing(boot_s=COST_BOOT_S, spread_s=0.0, settle_s=settle, window_s=window, drain_s=between, level_s=round(level, 3))
+        return Timing(boot_s=OVERLOAD_BOOT_S, spread_s=0.0, settle_s=settle, window_s=window, drain_s=between, level_s=round(level, 3))
 
     @property
     def breakdown_s(self) -> float | None:
@@ -436,7 +437,7 @@ class Failing(OfRows, Scenario):
 
     def timing(self, tier: Tier) -> Timing:
         lead = OVERLOAD_IDLE_S + FAULT_LEAD_S
-        return Timing(boot_s=COST_BOOT_S, spread_s=0.0, settle_s=lead, window_s=self.fault_s, drain_s=FAULT_AFTER_S)
+        return Timing(boot_s=OVERLOAD_BOOT_S, spread_s=0.0, settle_s=lead, window_s=self.fault_s, drain_s=FAULT_AFTER_S)
 
 
 def cost_rows(scenarios: Iterable[Scenario]) -> list[FullCore]:

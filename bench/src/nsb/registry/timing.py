@@ -8,16 +8,17 @@ from nsb.registry.terms import Frozen
 
 BOOT_S, BOOT_PER_VU_S = 0.9, 0.0008
 """k6 needs about 0.7 s before its first request, and more where all its users must be there for it (s)."""
-COST_BOOT_S = 1.6
-"""Of a cost cell: the bursts before it, two looks of the witness, and the start of the generators (s)."""
+COST_AROUND_S = 3.0
+"""Of a cost cell: the bursts before it, two looks of the witness, the start of the generators, and the hang after its window (s). In
+20261126c-standard that took 2.8 on average."""
 OVERHEAD_S = 0.5
 """Reset, read-outs and the record around one cell (s)."""
 LEVEL_SPREAD = 0.5
 """The users of a level start within this share of a hold."""
 READ_AT = 0.9
 """Where in each hold of a level memory is read: all its users have started, and those of the next have not."""
-OVERLOAD_SETTLE_S, OVERLOAD_IDLE_S = 0.5, 1.7
-"""Of an overload cell: the capacity's load before its window, and the idle service's users (s)."""
+OVERLOAD_BOOT_S, OVERLOAD_SETTLE_S, OVERLOAD_IDLE_S = 1.6, 0.5, 1.7
+"""Of an overload cell: the start of its generators, the capacity's load before its window, and the idle service's users (s)."""
 OVERLOAD_LEAD_S = 0.5
 """Users come for so long, and for as long as one waits, before those who are counted (s)."""
 RECOVERY_LIMIT_S, RECOVERY_FROM_PERCENT = 10.0, 100

@@ -51,9 +51,9 @@ def factor(found: Factor | None) -> str:
 
 
 def beside(row: Row, place: Place, baseline: str) -> str:
-    """The factor to a baseline, which is 1× itself; nothing where a difference is 0 when rounded."""
+    """The factor to a baseline, which is 1× itself where others have one; nothing where a difference is 0 when rounded."""
     if place.contender == baseline and place.value is not None and not by_clock(row):
-        return "1×"
+        return "1×" if any(baseline in each.factors for each in row.places if each is not place) else ""
     return factor(place.factors.get(baseline))
 
 
@@ -175,7 +175,8 @@ def notes(found: Digest, language: Language, best: str = "digest.legend.best") -
     """
     shown = [row for row in found.rows if not row.alike]
     places = [(row, place) for row in shown for place in row.places]
-    lines = [text("digest.legend", language)]
+    beside_best = any(beside(row, place, row.leader or "") for row, place in places)
+    lines = [text("digest.legend", language)] if beside_best or any(row.interval for row in shown) else []
     if titles := [title(row, language) for row in shown if not row.interval]:
         lines.append(text("digest.legend.range", language, rows=", ".join(titles)))
     if any(place.doubtful for _, place in places):
@@ -186,7 +187,8 @@ def notes(found: Digest, language: Language, best: str = "digest.legend.best") -
         lines.append(text("digest.legend.fails", language, reasons=" · ".join(reasons)))
     if any(by_clock(row) and factor(place.factors.get(row.leader or "")) for row, place in places):
         lines.append(text("digest.legend.latency", language))
-    lines.append(text("digest.legend.better", language, best=text(best, language)))
+    if any(place.mark in ("best", "worse") for _, place in places):
+        lines.append(text("digest.legend.better", language, best=text(best, language)))
     if any(place.mark == "tied" for _, place in places):
         lines.append(text("digest.legend.tied", language))
     if any(place.mark == "unknown" and place.value is not None and not row.uncompared for row, place in places):
