@@ -839,6 +839,9 @@ def test_a_ratio_that_another_method_contradicts_decides_nothing(b: float, expec
     one_each = [("cpu", judged(by_cpu, asked)), ("rate", judged(by_rate, asked))]
     (both,) = across(one_each)
     assert (said(both.claim), both.folder, both.twice_folder) == (expected, "cpu", "rate")
+    scope = one_each[1][1].scope.model_copy(update={"machine": "Another CPU, 8 GiB"})
+    (apart,) = across([one_each[0], ("rate", one_each[1][1].model_copy(update={"scope": scope}))])
+    assert (said(apart.claim), apart.folder, apart.twice_folder) == (SUPPORTED, "cpu", None)  # two processors have two ratios
     bounded = judged(ran("most", "throughput", {"a": about(100), "b": about(b, 2)}, status="censored", limit="generator"), asked)
     assert said(across([one_each[0], ("rate", bounded)])[0].claim) == SUPPORTED
     with pytest.raises(ValueError, match="the first part is no ratio"):

@@ -37,8 +37,10 @@ def across(runs: Sequence[tuple[str, Judgement]]) -> list[Across]:
     """Every claim of the first run, including those that other runs lack. `runs`: the newest standard run, then the others, newest first.
 
     The first run that decides is told. No verdict is made of two: where one run decides otherwise than another one, the claim is undecided
-    until claims.toml explains one of them, which then does not count. It is undecided, too, where another method gives another ratio.
+    until claims.toml explains one of them, which then does not count. It is undecided, too, where another method gives another ratio on the
+    same processor: two processors have two ratios.
     """
+    processors = {folder: judgement.scope.processor for folder, judgement in runs}
     found: list[Across] = []
     for first in runs[0][1].claims:
         each = [(folder, claim) for folder, judgement in runs for claim in judgement.claims if claim.id == first.id]
@@ -47,7 +49,8 @@ def across(runs: Sequence[tuple[str, Judgement]]) -> list[Across]:
         decided = {one.conclusion for _, one in counted} & DECIDED
         if len(decided) > 1:
             claim = claim.model_copy(update={"conclusion": "UNDECIDED", "reason": "runs_disagree", "rounds_needed": None})
-        again, twice = next(((name, one.twice) for name, one in counted if one.twice and _interval(one.twice)), (folder, claim.twice))
+        alike = [run for run in counted if processors[run[0]] == processors[folder]]
+        again, twice = next(((name, one.twice) for name, one in alike if one.twice and _interval(one.twice)), (folder, claim.twice))
         if twice is not None and claim.conclusion in DECIDED and apart(claim.parts, twice):
             claim = claim.model_copy(update={"conclusion": "UNDECIDED", "reason": "methods_disagree", "rounds_needed": None})
         telling = DECIDED | {"UNDECIDED"} if decided else DECIDED

@@ -514,6 +514,11 @@ class Scope(Frozen):
     versions: dict[str, str]
     """Contender → runtime, framework and driver with their versions."""
 
+    @property
+    def processor(self) -> str:
+        """The machine's, which its text begins with."""
+        return self.machine.split(",")[0]
+
 
 class Judgement(Frozen):
     """claims.json."""
