@@ -9,11 +9,13 @@ import sys
 import threading
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import psutil
 import pytest
 
 from nsb.measure.process import Process, ProcessError, cpu_s, footprint, forget_peak, free_port, lent_mib, switches
+from nsb.measure.runner import Runner
 
 SPAWNS = """
 import subprocess, sys, time
@@ -55,6 +57,18 @@ def test_the_whole_tree_ends(tmp_path: Path) -> None:
     assert len(tree) == 2
     process.end(5)
     assert not [pid for pid in tree if psutil.pid_exists(pid) and psutil.Process(pid).status() != psutil.STATUS_ZOMBIE]
+
+
+def test_what_a_service_started_that_ended_by_itself_is_ended_with_its_group(tmp_path: Path) -> None:
+    process = started(tmp_path, SPAWNS)
+    (child,) = [psutil.Process(pid) for pid in process.tree() if pid != process.pid]
+    process.signal(signal.SIGKILL)
+    assert process.wait(10) == 128 + signal.SIGKILL
+    assert child.is_running()
+    runner = Runner.__new__(Runner)
+    runner._running = {"a": SimpleNamespace(process=process)}  # type: ignore[dict-item]
+    assert runner.end_group() == {}
+    child.wait(10)
 
 
 def test_a_process_that_ignores_sigterm_is_killed(tmp_path: Path) -> None:

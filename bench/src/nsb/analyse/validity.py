@@ -539,7 +539,7 @@ def identity(o: Observation, load: Load) -> Check:
         sentence = f"{o.clients} connections to the service where {o.vus} users need one each"
         return _check("V9", "invalid", sentence, clients=o.clients, vus=o.vus)
     if o.statements and o.executed is not None and not edges_off(o):
-        per_request = o.executed / (load.requests * o.spanned_s / o.window_s)
+        per_request = o.executed / (load.requests * min(o.spanned_s / o.window_s, 1.0))  # nothing is asked once the window has closed
         # Statements are counted when they begin, answers when they arrive: one pool of statements may lie across an edge.
         slack = max(0.02, 2 * o.pool / load.requests if o.hold_s else 0.02, 10 / load.requests)
         if abs(per_request - o.statements) > slack * o.statements:

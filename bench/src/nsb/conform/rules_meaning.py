@@ -79,10 +79,10 @@ def _watched(stand: Stand, path: str, at_once: int, waits_ms: tuple[int, int]) -
             return stats
 
         flight = stand.fly(*[f"{path}?ms={ms}"] * at_once)
-        seen = until(look, lambda stats: stats["in_flight"] == at_once, ms / 1000)
+        seen = until(look, lambda stats: stats["in_flight"] == at_once, ms / 1250)
         replies = flight.land()
         ends = [reply.ended_at for reply in replies]
-        first, last = max(ends) - ms / 1000, min(ends) - ms / 5000  # a client may hear of the end late
+        first, last = max(ends) - ms / 1000, min(ends) - ms / 5000  # a client may hear of the end late; so nobody looks after 4/5
         if seen["in_flight"] == at_once or any(first <= asked and answered <= last for asked, answered in looks):
             break
     return ms, before, seen, replies

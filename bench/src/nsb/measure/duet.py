@@ -189,12 +189,14 @@ def _single(ground: Ground, scenario: CostRow, running: Running, computing: Comp
     path = scenario.path.replace(f"rounds={scenario.compute_rounds}", "rounds=1")
     asked = [each._replace(path=path, body="") for each in targets(scenario)]
     computing.go()
-    driving = ground.drive(running, asked, scenario.vus, "single", SINGLE_S)
     try:
-        series = generator.finish(driving, SINGLE_S + generator.END_S).series
+        driving = ground.drive(running, asked, scenario.vus, "single", SINGLE_S)
+        try:
+            series = generator.finish(driving, SINGLE_S + generator.END_S).series
+        finally:
+            driving.end(0)
     finally:
         computing.rest()
-        driving.end(0)
     costs = series.costs()
     return round(min(costs), 3) if costs else None  # one reading with a garbage collection or a neighbour is not what it takes
 

@@ -120,6 +120,7 @@ class _Course:
             first = meter.edge()
             sleep_until(first.at_s + self._window_s)
             last = meter.edge()
+            generator.stop(driving)
             return generator.finish(driving, length_s + generator.END_S), first, last
         finally:
             driving.end(0)

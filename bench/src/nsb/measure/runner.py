@@ -14,6 +14,7 @@ from typing import Any
 
 from nsb.measure import failing, holder, manifest, overload, warming
 from nsb.measure.duet import Ground
+from nsb.measure.interrupt import hurried
 from nsb.measure.journal import Journal
 from nsb.measure.native import Stage
 from nsb.measure.observing import Observer, Unobserved, now, record, unmeasured
@@ -90,6 +91,8 @@ class Runner:
         ladder = _ladder(first)
         seen: dict[str, Any] = {"round": round_, "contender": contender.id, "started_at": now(), "ladder": ladder}
         try:
+            if contender.id in self._running:
+                self._running.pop(contender.id).process.end(0)  # one that ended by itself: whatever it started is still there
             running = self.stage.start(contender)
             self._running[contender.id] = running
             running.ladder = ladder
@@ -129,13 +132,15 @@ class Runner:
     def end_group(self) -> dict[str, int]:
         """Drain and stop every contender that runs; returns exit codes."""
         codes = {name: self._end(name) for name in [n for n, r in self._running.items() if r.process.exit_code is None]}
-        self._running.clear()  # of those that ended by themselves nothing is left
+        for running in self._running.values():
+            running.process.end(0)  # of those that ended by themselves, whatever they started
+        self._running.clear()
         return codes
 
     def _end(self, name: str, drain_s: float = 10) -> int:
         running = self._running[name]
         running.process.thaw()
-        drain(running, drain_s)
+        drain(running, 0.0 if hurried() else drain_s)
         code = running.stop()
         del self._running[name]
         return code

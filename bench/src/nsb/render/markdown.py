@@ -73,8 +73,9 @@ def _containers(run: dict[str, Any]) -> str:
 
 
 def _warned(run: dict[str, Any]) -> str:
-    findings = (run.get("preflight") or {}).get("findings", [])
-    said = "; ".join(each["sentence"] for each in findings if each["level"] == "warn")
+    """Of all its sittings, each sentence once."""
+    findings = [each for sitting in (run, *run.get("sittings", [])) for each in (sitting.get("preflight") or {}).get("findings", [])]
+    said = "; ".join(dict.fromkeys(each["sentence"] for each in findings if each["level"] == "warn"))
     return f" Before the run: {said}." if said else ""
 
 
@@ -204,7 +205,7 @@ def _machines(
             link=f"[{folder}]({ABOVE}{folder}/table.md)",
         )
     ]  # fmt: skip
-    machines = {name: judgement.scope.machine.split(",")[0] for name, judgement in judged}
+    machines = {name: judgement.scope.processor for name, judgement in judged}
     used = [name for each in found for name in (each.folder, each.number_folder) if machines[name] != host["cpu"]]
     for machine in dict.fromkeys(machines[name] for name in used):
         names = ", ".join(dict.fromkeys(name.rsplit("/", 1)[-1] for name in used if machines[name] == machine))
