@@ -651,6 +651,19 @@ def test_of_a_load_measured_as_a_whole_the_slower_side_was_slower_and_nothing_mo
     assert said(part(made, {**more, "ratio": 2})) == ("UNDECIDED", "load_bound")  # a may do more than it was asked for
 
 
+def test_who_was_still_warming_up_is_not_refuted_by_what_held_it_back() -> None:
+    """The cap is 400/s; a cold one serves 240, and its core is full."""
+    limited = {"rule": "limited_by", "scenario": "held", "contenders": ["a", "b"], "limit": "threads"}
+    steady = ran("held", "throughput", {"a": about(400), "b": about(240, 2)})
+    made = with_(with_(steady, "a", range(1, 7), limit="threads"), "b", range(1, 7), limit="cpu")
+    cold = {"doubts": ["V8 unsteady: the second half has 1.39 × the answers of the first"]}
+    for rule in (CAP, limited):
+        assert said(part(made, rule)) == REFUTED
+        assert said(part(with_(made, "b", (1,), **cold), rule)) == REFUTED
+        assert said(part(with_(made, "b", (1, 2), **cold), rule)) == ("UNDECIDED", "warming")
+        assert said(part(with_(made, "a", (1, 2), **cold), rule)) == REFUTED  # it reached its own
+
+
 @pytest.mark.parametrize(("outside", "reason"), [("generator", "generator_bound"), ("database", "database_bound")])
 def test_a_word_is_not_held_against_a_contender_where_another_program_was_the_limit(outside: str, reason: str) -> None:
     rule = {"rule": "limited_by", "scenario": "most", "contenders": ["b"], "limit": "offered"}

@@ -425,7 +425,10 @@ def _verdict(evidence: _Evidence, rule: Rule, ask: _Ask, answer: judge.Verdict) 
     if answer.outcome != "undecided":
         if _is_own_load(evidence, ask, answer):
             return "UNDECIDED", "load_bound", None
-        return ("SUPPORTED" if answer.outcome == _CLAIMED[rule.rule] else "REFUTED"), None, None
+        supported = answer.outcome == _CLAIMED[rule.rule]
+        if not supported and isinstance(rule, CapRule) and _warming(evidence, ask.scenario, ask.contender):
+            return "UNDECIDED", "warming", None
+        return ("SUPPORTED" if supported else "REFUTED"), None, None
     if answer.reason != "too_few_rounds" and answer.reason != "bound":
         return "UNDECIDED", answer.reason, answer.rounds_needed
     cells = evidence.of(ask.scenario, *ask.names)
@@ -480,6 +483,12 @@ def _why_lost(cell: Cell | None) -> Reason:
 # --- words -------------------------------------------------------------------------------------------------------------
 
 
+def _warming(evidence: _Evidence, scenario: str, name: str) -> bool:
+    """Whether more than hardly any of the rounds that count were unsteady (V8): what held it back may be code that is not compiled yet."""
+    counted = [cell for cell in evidence.of(scenario, name) if cell.counts]
+    return sum(any(doubt.startswith("V8 ") for doubt in cell.doubts) for cell in counted) > HARDLY_ANY * len(counted)
+
+
 def _held_back(evidence: _Evidence, scenario: str, name: str, limit: Limit, least: int) -> _Found:
     """Whether the rounds that count, bounds among them, say that it was this that held the contender back."""
     counted = [cell for cell in evidence.of(scenario, name) if cell.counts]
@@ -491,7 +500,7 @@ def _held_back(evidence: _Evidence, scenario: str, name: str, limit: Limit, leas
         return _Found("SUPPORTED")
     outside = [word for word in words if word in _OUTSIDE and word != limit]  # what the contender would have come to is not known there
     if share + Fraction(len(outside), len(counted)) <= HARDLY_ANY:
-        return _Found("REFUTED")
+        return _Found("UNDECIDED", "warming") if _warming(evidence, scenario, name) else _Found("REFUTED")
     if not outside:
         return _Found("UNDECIDED", "unsteady")
     return _Found("UNDECIDED", "database_bound" if outside.count("database") * 2 > len(outside) else "generator_bound")

@@ -80,6 +80,7 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "reason.generator_bound": ("the generator was the limit", "부하 생성기가 먼저 포화"),
     "reason.database_bound": ("the database was the limit", "데이터베이스가 먼저 포화"),
     "reason.load_bound": ("the load was the limit", "부하가 작아 한계를 확인하지 못함"),
+    "reason.warming": ("it was still warming up", "웜업이 끝나지 않음"),
     "reason.not_sustained": ("the rate was not sustained", "요청률을 감당하지 못함"),
     "reason.noisy_machine": ("noisy machine", "장비 잡음"),
     "reason.invalid": ("invalid cells", "무효인 셀"),
@@ -120,6 +121,10 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "reason_means.database_bound": (
         "The database reached its limit first: the figure is a bound, not a capacity.",
         "데이터베이스가 먼저 한계에 닿았습니다. 이 값은 처리 능력이 아니라 하한입니다.",
+    ),
+    "reason_means.warming": (
+        "In more than one round in six its second half differed from its first (V8): cold code can be what held it back.",
+        "여섯 라운드 가운데 두 번 이상 앞 절반과 뒤 절반의 값이 달랐습니다(V8). 한계의 원인이 아직 컴파일되지 않은 코드일 수 있습니다.",
     ),
     "reason_means.load_bound": (
         "The slower side served all that its users asked for. This load does not show how much more it could do.",
