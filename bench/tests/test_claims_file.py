@@ -81,7 +81,8 @@ def test_a_rate_in_the_place_of_a_count_is_that_count_by_its_time(claims: Claims
 
 
 def test_what_is_beside_an_articles_figure_is_of_its_own_load(claims: Claims, registry: Registry) -> None:
-    linked = [(claim.article, each.ours) for claim in claims.claims.values() for each in [*claim.reported, *claim.beside] if each.ours is not None]
+    told = [(claim.article, each.ours) for claim in claims.claims.values() for each in [*claim.reported, *claim.beside]]
+    linked = [(article, ours) for article, ours in told if ours is not None]
     assert {registry.scenarios[ours.scenario].article for _, ours in linked} == set("ABCDE")
     assert all(registry.scenarios[ours.scenario].article == article for article, ours in linked)
     used = {ours.scenario for _, ours in linked}

@@ -79,10 +79,11 @@ def _watched(stand: Stand, path: str, at_once: int, waits_ms: tuple[int, int]) -
             return stats
 
         flight = stand.fly(*[f"{path}?ms={ms}"] * at_once)
-        seen = until(look, lambda stats: stats["in_flight"] == at_once, ms / 1250)
+        late_s = ms / 5000  # a client may hear of the end so late, so nobody looks after that
+        seen = until(look, lambda stats: stats["in_flight"] == at_once, ms / 1000 - late_s)
         replies = flight.land()
         ends = [reply.ended_at for reply in replies]
-        first, last = max(ends) - ms / 1000, min(ends) - ms / 5000  # a client may hear of the end late; so nobody looks after 4/5
+        first, last = max(ends) - ms / 1000, min(ends) - late_s
         if seen["in_flight"] == at_once or any(first <= asked and answered <= last for asked, answered in looks):
             break
     return ms, before, seen, replies
