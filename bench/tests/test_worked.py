@@ -22,7 +22,7 @@ MODEL = of_committed(Path(__file__).resolve().parents[1])
 NAMES = [each.contender for each in MODEL.contenders]
 
 
-def found(registry: Registry, cells: list[Cell]) -> dict[str, workloads.Worked]:
+def found(registry: Registry, cells: list[Cell]) -> dict[str, list[workloads.Worked]]:
     return workloads.newest(workloads.worked(MODEL, NAMES, cells, registry.scenarios))
 
 
@@ -48,7 +48,8 @@ def test_a_blocking_library_is_held_against_the_loop_or_the_users(registry: Regi
     scenario = registry.scenarios["work-legacy"]
     assert isinstance(scenario, ClosedUsers)
     cells = [plain(name, scenario.id, n, throughput_rps=20.0 + n / 100) for name in ("node", "go", "java-pt") for n in (1, 2)]
-    checked = {each.contender: each for each in found(registry, cells)["legacy"].checked}
+    (of_run,) = found(registry, cells)["legacy"]
+    checked = {each.contender: each for each in of_run.checked}
     hold_s = scenario.hold_ms / 1000
     assert checked["node"].predicted == pytest.approx(1 / hold_s, rel=0.01), "one loop serves one after the other"
     for name in ("go", "java-pt"):
@@ -67,16 +68,16 @@ def test_memory_of_idle_connections_is_held_against_the_line_through_fewer_of_th
     cells = [plain("go", IDLE, n, ladder=ladder(20.0, 253.0 + n / 10)) for n in (1, 2)]
     short = [plain("rust", IDLE, n, ladder=ladder(5.0, 80.0)[2:]) for n in (1, 2)]
     other = [plain("nobody", IDLE, n, ladder=ladder(20.0, 253.0 + n / 10)) for n in (1, 2)]  # not of the model
-    (checked,) = found(registry, [*cells, *short, *other])["chat"].checked
+    (of_run,) = found(registry, [*cells, *short, *other])["chat"]
+    (checked,) = of_run.checked
     assert (checked.contender, checked.predicted) == ("go", pytest.approx(230.0))
     assert checked.ratio == pytest.approx(1.1, rel=0.01)
 
 
-def test_the_newest_run_that_has_a_workload_is_told(registry: Registry) -> None:
-    cells = [plain("go", IDLE, n, ladder=ladder(20.0, 230.0 + n / 10)) for n in (1, 2)]
-    both = [
-        each
-        for run in ("newer", "older")
-        for each in workloads.worked(MODEL.model_copy(update={"run": run}), NAMES, cells, registry.scenarios)
-    ]
-    assert {name: each.run for name, each in workloads.newest(both).items()} == {"chat": "newer"}
+def test_of_each_contender_the_newest_run_that_has_a_workload_is_told(registry: Registry) -> None:
+    both = []
+    for run, names in (("newer", ["go"]), ("older", ["go", "rust"]), ("oldest", ["rust"])):
+        cells = [plain(name, IDLE, n, ladder=ladder(20.0, 230.0 + n / 10)) for name in names for n in (1, 2)]
+        both += workloads.worked(MODEL.model_copy(update={"run": run}), NAMES, cells, registry.scenarios)
+    told = workloads.newest(both)["chat"]
+    assert [(each.run, [one.contender for one in each.checked]) for each in told] == [("newer", ["go"]), ("older", ["rust"])]

@@ -138,9 +138,12 @@ def _beside(contender: str, pairs: Sequence[tuple[float, float]]) -> Iterable[Ch
     )
 
 
-def newest(found: Iterable[Worked]) -> dict[str, Worked]:
-    """Workload → what the first of several runs says of it."""
-    first: dict[str, Worked] = {}
+def newest(found: Iterable[Worked]) -> dict[str, list[Worked]]:
+    """Workload → what several runs, the newest first, say of it: of each contender the first one that has it."""
+    told: dict[str, list[Worked]] = {}
     for each in found:
-        first.setdefault(each.workload, each)
-    return first
+        before = told.setdefault(each.workload, [])
+        known = {one.contender for run in before for one in run.checked}
+        if checked := [one for one in each.checked if one.contender not in known]:
+            before.append(each.model_copy(update={"checked": checked}))
+    return told

@@ -24,8 +24,8 @@ NEAR = 2.0
 """Who surely costs at most so many times the least is told as near it."""
 
 
-def page(plan: DigestPlan, found: Digest, model: CostModel, worked: Mapping[str, Worked], folder: str, language: Language) -> str:
-    """The whole page. `folder`: of the run, below the root; `model`: of the committed runs; `worked`: workload → what was measured."""
+def page(plan: DigestPlan, found: Digest, model: CostModel, worked: Mapping[str, Sequence[Worked]], folder: str, language: Language) -> str:
+    """The whole page. `folder`: of the run, below the root; `model`: of the committed runs; `worked`: workload → what runs say."""
     return "\n".join(
         [
             f"# {text('guide.title', language)}\n",
@@ -35,7 +35,7 @@ def page(plan: DigestPlan, found: Digest, model: CostModel, worked: Mapping[str,
             f"{text('guide.outside', language)}\n",
             f"## {text('guide.examples', language)}\n",
             f"{text('guide.examples_head', language)}\n",
-            *(part for name, load in EXAMPLES.items() for part in _example(name, load, model, worked.get(name), language)),
+            *(part for name, load in EXAMPLES.items() for part in _example(name, load, model, worked.get(name, ()), language)),
             *(f"- {line}" for line in size.about(model, language)),
             "",
         ]
@@ -130,7 +130,7 @@ def _memory(found: dict[str, Quantity], language: Language) -> str:
 # --- worked examples -------------------------------------------------------------------------------------------------------------
 
 
-def _example(name: str, load: Workload, model: CostModel, worked: Worked | None, language: Language) -> Iterator[str]:
+def _example(name: str, load: Workload, model: CostModel, worked: Sequence[Worked], language: Language) -> Iterator[str]:
     found = [each for each in sized(model, load) if each.price is not None]
     if not found:
         return
@@ -150,9 +150,9 @@ def _example(name: str, load: Workload, model: CostModel, worked: Worked | None,
     lacks = [f"✗ {each.contender}: {'; '.join(size.lack(one, language) for one in each.lacks)}.  " for each in found if each.lacks]
     if lacks:
         yield "\n".join(lacks) + "\n"
-    if worked is not None:
-        ratios = ", ".join(f"{each.contender} {each.ratio:.2f} ({each.low:.2f}–{each.high:.2f})" for each in worked.checked)
-        run = f"[{worked.run}](../bench/results/{worked.run}/run.json)"
+    for one in worked:
+        ratios = ", ".join(f"{each.contender} {each.ratio:.2f} ({each.low:.2f}–{each.high:.2f})" for each in one.checked)
+        run = f"[{one.run}](../bench/results/{one.run}/run.json)"
         yield text(f"guide.worked.{name}", language, run=run, ratios=ratios) + "\n"
 
 

@@ -233,8 +233,8 @@ def _digests_beside(root: Path, newest: Path, run: Mapping[str, Any], wanted: Di
     return found
 
 
-def _worked(root: Path, model: CostModel) -> dict[str, Worked]:
-    """Workload of the guide → what the newest committed run of this profile says of it. Raises JournalError and Altered."""
+def _worked(root: Path, model: CostModel) -> dict[str, list[Worked]]:
+    """Workload of the guide → what runs of this profile say of it, of each contender the newest. Raises JournalError and Altered."""
     scenarios, names, found = load(models.BENCH).scenarios, [each.contender for each in model.contenders], []
     for folder, plan in _plans(root):
         if plan["profile"] == model.profile and any(workloads.workload_of(scenarios.get(name)) for name in plan["headlines"]):
