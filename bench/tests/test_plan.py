@@ -94,7 +94,10 @@ def test_a_jvm_is_announced_to_start_later_and_again_for_another_heap(registry: 
     go, jvm = both.contenders
     assert both.start_s(jvm) > both.start_s(go)
     assert both.group_start_s(["go"]) == both.start_s(go)
-    assert both.group_start_s(["java-pt"]) == 2 * both.start_s(jvm)
+    assert both.group_start_s(["java-pt"]) == both.start_s(jvm)
+    again = [slot for slot in both.slots(1) if both.starts_again(slot)]
+    assert [(slot.contender.id, slot.scenario.id) for slot in again] == [("java-pt", "a-hello")]
+    assert both.slot_s(again[0]) == both.start_s(jvm) + both.cell_s(jvm, again[0].scenario)
     assert both.group_start_s(["go", "java-pt"]) == both.group_start_s(["go"]) + both.group_start_s(["java-pt"])
 
 
@@ -201,7 +204,7 @@ def test_a_start_serves_two_rounds_and_other_rows_are_measured_once_a_start(regi
 
 def test_a_start_that_serves_two_rounds_is_announced_once(registry: Registry) -> None:
     made = shared(registry)
-    cells_s = sum(made.cell_s(slot.contender, slot.scenario) for round_ in range(1, 7) for slot in made.slots(round_))
+    cells_s = sum(made.slot_s(slot) for round_ in range(1, 7) for slot in made.slots(round_))
     assert made.measuring_s == pytest.approx(cells_s + 3 * made.group_start_s(["go", "rust"]))
 
 

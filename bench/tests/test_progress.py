@@ -56,12 +56,13 @@ def run(
     true_s = pace * rest + sum(map(restart_s, slots))
     with screen:
         for round_, group in plan.all_groups:
-            rest -= plan.group_start_s(group)
-            true_s -= pace * plan.group_start_s(group)
-            clock.now += pace * plan.group_start_s(group)
-            screen.started(group)
+            if plan.is_fresh(round_):
+                rest -= plan.group_start_s(group)
+                true_s -= pace * plan.group_start_s(group)
+                clock.now += pace * plan.group_start_s(group)
+                screen.started(group)
             for slot in plan.slots(round_):
-                seconds = plan.cell_s(slot.contender, slot.scenario)
+                seconds = plan.slot_s(slot)
                 rest -= seconds
                 true_s -= pace * seconds + restart_s(slot)
                 clock.now += pace * seconds + restart_s(slot)
@@ -72,6 +73,15 @@ def run(
 
 def test_the_time_left_goes_down_to_nothing_as_announced(registry: Registry) -> None:
     found = run(two(registry), 1.0)
+    assert all(abs(told - rest) <= 1 for _, told, rest, _ in found)
+    assert found[-1][1] == 0
+
+
+def test_a_process_that_is_started_for_a_cell_is_announced_with_that_cell(registry: Registry) -> None:
+    plan = plans.make(registry, "standard", ["go", "java-vt"], ["cost-hello", "in-flight-memory"], "1cpu", 1, 3, rounds=6)
+    again = [slot for round_ in range(1, 7) for slot in plan.slots(round_) if plan.starts_again(slot)]
+    assert {(slot.scenario.id, slot.round) for slot in again} == {("cost-hello", 1), ("cost-hello", 3), ("cost-hello", 5)}
+    found = run(plan, 1.0)
     assert all(abs(told - rest) <= 1 for _, told, rest, _ in found)
     assert found[-1][1] == 0
 

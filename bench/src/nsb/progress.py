@@ -23,8 +23,9 @@ from nsb.render import terminal, words
 PACE_FROM_S = 60.0
 """Of the announced time so much has to be over before what it took corrects what was not seen yet: one slow start is not yet a pace."""
 
-Part = tuple[str, str] | frozenset[str]
-"""Cells of one scenario and contender, or starts of the same contenders: what was seen of one tells of the next."""
+Part = tuple[str, str, bool] | frozenset[str]
+"""Cells of one scenario and contender, with a process started for them or without; or starts of the same contenders: what was seen of one
+tells of the next."""
 
 
 class Screen:
@@ -45,7 +46,7 @@ class Screen:
         self._widths = [max(len(each.id) for each in cast) for cast in (plan.scenarios, plan.contenders)]
         todo, groups = left(plan, done)
         self._there = plan.cells - len(todo)
-        parts: list[tuple[Part, float]] = [(_part(slot), plan.cell_s(slot.contender, slot.scenario)) for slot in todo]
+        parts: list[tuple[Part, float]] = [(self._part(slot), plan.slot_s(slot)) for slot in todo]
         parts += [(frozenset(group), plan.group_start_s(group)) for group in groups]
         self._announced_s = dict(parts)
         self._ahead = Counter(part for part, _ in parts)
@@ -78,7 +79,7 @@ class Screen:
             self._now = f"round {slot.round}: {slot.scenario.id} · {slot.contender.id}"
         else:
             self._there += 1
-            self._over(_part(slot))
+            self._over(self._part(slot))
             if self._live:
                 self._cells.append(cell)
             else:
@@ -129,6 +130,5 @@ class Screen:
         )
         self._live.update(Group(terminal.grid(self._table_of(self._cells), self._console.width), bar, line))
 
-
-def _part(slot: Slot) -> Part:
-    return slot.scenario.id, slot.contender.id
+    def _part(self, slot: Slot) -> Part:
+        return slot.scenario.id, slot.contender.id, self._plan.starts_again(slot)

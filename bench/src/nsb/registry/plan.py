@@ -225,8 +225,17 @@ class Plan:
         return firsts or [None]
 
     def group_start_s(self, names: Collection[str]) -> float:
-        """Fresh processes and an equal warm-up for these contenders in a round, and for each time that one must be started again (s)."""
-        return sum(self.start_s(each, first) for each in self.contenders if each.id in names for first in self.starts(each))
+        """Fresh processes and an equal warm-up for these contenders, before the first cell of a round (s)."""
+        return sum(self.start_s(each, self.starts(each)[0]) for each in self.contenders if each.id in names)
+
+    def starts_again(self, slot: Slot) -> bool:
+        """Whether this cell needs a process of its own, after those that its group began with."""
+        return self.is_fresh(slot.round) and any(first is slot.scenario for first in self.starts(slot.contender)[1:])
+
+    def slot_s(self, slot: Slot) -> float:
+        """One cell, with the process that is started for it (s)."""
+        again_s = self.start_s(slot.contender, slot.scenario) if self.starts_again(slot) else 0.0
+        return again_s + self.cell_s(slot.contender, slot.scenario)
 
     def breakdown_s(self, contender: Contender) -> float:
         """What it takes beyond that where it breaks down in each overload: it is started again, and waited for in vain (s)."""
@@ -378,7 +387,7 @@ def left(plan: Plan, already: Iterable[Cell]) -> tuple[list[Slot], list[tuple[st
 def left_s(plan: Plan, already: Iterable[Cell]) -> float:
     """What that takes, without retries and breakdowns (s)."""
     todo, groups = left(plan, already)
-    return sum(plan.cell_s(slot.contender, slot.scenario) for slot in todo) + sum(map(plan.group_start_s, groups))
+    return sum(map(plan.slot_s, todo)) + sum(map(plan.group_start_s, groups))
 
 
 def with_twins(contenders: Sequence[str], registry: Registry, asked: Sequence[str] | None) -> list[str]:
