@@ -52,6 +52,19 @@ def test_the_version_must_fit(tmp_path: Path, most: str | None, version: str, mi
     assert found == (Found(path, version) if missing is None else Missing(missing.format(path=path)))
 
 
+def test_a_preferred_candidate_comes_before_a_newer_one_and_without_any_it_is_said(tmp_path: Path) -> None:
+    newer, older = (program(tmp_path / name / "python3", version) for name, version in (("own", "22.0"), ("usr", "21.0")))
+    wanted = tool([str(newer), str(older)]).model_copy(update={"unpreferred": "not optimized"})
+    assert find("python", wanted.model_copy(update={"prefer_arguments": ["prefer"]})) == Found(str(newer), "22.0")
+    older.write_text(older.read_text(encoding="utf-8").replace("#!/bin/sh", '#!/bin/sh\n[ "$1" = prefer ] && exit 0'), encoding="utf-8")
+    newer.write_text(newer.read_text(encoding="utf-8").replace("#!/bin/sh", '#!/bin/sh\n[ "$1" = prefer ] && exit 1'), encoding="utf-8")
+    assert find("python", wanted.model_copy(update={"prefer_arguments": ["prefer"]})) == Found(str(older), "21.0")
+    alone = wanted.model_copy(update={"candidates": [str(newer)], "prefer_arguments": ["prefer"]})
+    found = find("python", alone)
+    assert isinstance(found, Found)
+    assert found.told == "22.0, not optimized"
+
+
 def test_a_candidate_may_lie_in_the_repository_whatever_that_is_called(tmp_path: Path) -> None:
     root = tmp_path / "a [b]"
     path = program(root / ".tools" / "jdk" / "bin" / "java", "21.0.8")

@@ -34,6 +34,12 @@ class BuildError(Failure):
 class Found:
     path: str
     version: str
+    but: str = ""
+    """What speaks against it, where no candidate is a preferred one."""
+
+    @property
+    def told(self) -> str:
+        return f"{self.version}, {self.but}" if self.but else self.version
 
 
 @dataclass(frozen=True)
@@ -42,15 +48,21 @@ class Missing:
 
 
 def find(name: str, tool: Tool, environment: Mapping[str, str] = os.environ, root: Path = Path()) -> Found | Missing:
-    """The first candidate that runs and has a version that fits; {root} in a candidate is the repository."""
+    """The first candidate that runs and has a version that fits, a preferred one before others; {root} in a candidate is the repository."""
     seen: list[str] = []
+    first: Found | None = None
     for path in _candidates(tool.candidates, environment, root):
         version = _version(path, tool)
         if version is None:
             continue
-        if _fits(numbers(version), tool):
+        if not _fits(numbers(version), tool):
+            seen.append(f"{path} is {version}")
+        elif not tool.prefer_arguments or _ends_well([path, *tool.prefer_arguments]):
             return Found(path, version)
-        seen.append(f"{path} is {version}")
+        else:
+            first = first or Found(path, version, tool.unpreferred)
+    if first is not None:
+        return first
     why = f"{'too old' if tool.most is None else 'not this one'}: {'; '.join(seen)}" if seen else "not found"
     wanted = f"{tool.least} or newer" if tool.most is None else " to ".join(dict.fromkeys([tool.least, tool.most]))
     return Missing(f"{name} {wanted}: {why}; {tool.install}")
@@ -74,6 +86,13 @@ def _candidates(candidates: Sequence[str], environment: Mapping[str, str], root:
         else:
             paths += sorted(glob.glob(os.path.expanduser(text)), reverse=True)  # noqa: PTH207, PTH111
     return paths
+
+
+def _ends_well(command: Sequence[str]) -> bool:
+    try:
+        return subprocess.run(command, capture_output=True, timeout=20, stdin=subprocess.DEVNULL).returncode == 0
+    except (OSError, subprocess.TimeoutExpired):
+        return False
 
 
 def _version(path: str, tool: Tool) -> str | None:

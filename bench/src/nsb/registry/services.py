@@ -20,6 +20,10 @@ class Tool(Frozen):
     least: str = Field(pattern=r"^\d+(\.\d+)*$")
     most: str | None = Field(default=None, pattern=r"^\d+(\.\d+)*$")
     """Compared by as many numbers as it has: 21 lets 21.0.8 pass."""
+    prefer_arguments: list[str] = []
+    """The first candidate that ends with 0 when it is run with these is taken before any other."""
+    unpreferred: str = ""
+    """What it means that none does; it is told wherever the program is named."""
     install: str
     fetch: list[list[str]] = []
     """Commands that bring it to one of the candidates where none is found, so that a machine need not have it."""

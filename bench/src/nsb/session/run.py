@@ -125,6 +125,9 @@ def build(workshop: Workshop, services: Sequence[str], say: Callable[[str], None
             else:
                 seconds[name] = took
 
+    for tool in dict.fromkeys(tool for name in services for tool in workshop.registry.services[name].needs):
+        if tool in workshop.found and workshop.found[tool].but:
+            say(f"Warning: {tool} {workshop.found[tool].told} ({workshop.found[tool].path})")
     together([partial(in_turn, names) for names in apart(workshop.registry, services)])
     return {name: seconds[name] for name in services if name in seconds}, failed
 
@@ -406,7 +409,7 @@ def standing(plan: Plan, workshop: Workshop, runner: str = "native") -> dict[str
 def tools_used(plan: Plan, workshop: Workshop) -> dict[str, str]:
     """Tool → version, of those that the plan's contenders are built and run with, and k6, the generator and the upstream built."""
     used = {"go", *(tool for contender in plan.contenders for tool in workshop.needs(contender))}
-    return {name: found.version for name, found in sorted(workshop.found.items()) if name in used}
+    return {name: found.told for name, found in sorted(workshop.found.items()) if name in used}
 
 
 def configuration(plan: Plan, workshop: Workshop, runner: str = "native") -> dict[str, str]:

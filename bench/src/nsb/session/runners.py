@@ -135,7 +135,7 @@ class Native:
         return {**session.standing(plan, self._work, self.name), "tools": session.tools_used(plan, self._work)}
 
     def facts(self) -> dict[str, Any]:
-        return {"tools": {name: found.version for name, found in sorted(self._work.found.items())}}
+        return {"tools": {name: found.told for name, found in sorted(self._work.found.items())}}
 
 
 class Compose:

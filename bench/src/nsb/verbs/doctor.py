@@ -38,7 +38,7 @@ def doctor(runner: str) -> None:
     _tell("git", git or "not on PATH: the harness needs it to know what has changed (Debian: apt-get install git)")
     for name in registry.tools:
         found = work.found.get(name)
-        text = f"{found.version} ({found.path})" if isinstance(found, Found) else work.missing[name].sentence
+        text = f"{found.told} ({found.path})" if isinstance(found, Found) else work.missing[name].sentence
         _tell(name, text + ("" if found or not work.can_fetch(name) else "; else it is fetched when a contender needs it"))
     for name, text in containers.result():
         _tell(name, text)
