@@ -58,6 +58,7 @@ func mysqlConfig(address string) *mysql.Config {
 	config.Addr = net.JoinHostPort(u.Hostname(), cmp.Or(u.Port(), "3306"))
 	config.User, config.DBName = u.User.Username(), u.Path[1:]
 	config.Passwd, _ = u.User.Password()
+	config.Timeout = time.Second       // to connect: by default as long as the kernel tries
 	config.Logger = &mysql.NopLogger{} // it would log what it returns
 	return config
 }

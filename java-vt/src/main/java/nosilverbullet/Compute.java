@@ -2,10 +2,9 @@ package nosilverbullet;
 
 import jakarta.servlet.http.HttpServletRequest;
 import org.springframework.web.bind.annotation.GetMapping;
-import org.springframework.web.bind.annotation.RestController;
 
 /** C12, C13: requests that keep their thread busy. */
-@RestController
+@JsonController
 class Compute {
     record Computed(int rounds, long result) {}
 

@@ -16,10 +16,9 @@ import org.apache.hc.core5.util.Timeout;
 import org.springframework.context.annotation.Bean;
 import org.springframework.http.HttpStatus;
 import org.springframework.web.bind.annotation.GetMapping;
-import org.springframework.web.bind.annotation.RestController;
 
 /** C11: a blocking call, in a thread of its own where it is not the only one. */
-@RestController
+@JsonController
 record Fanout(Settings settings, Upstream upstream, ExecutorService threads) {
     record Fanned(int calls, String mode, int completed) {}
 

@@ -14,12 +14,11 @@ import org.springframework.boot.SpringBootVersion;
 import org.springframework.boot.tomcat.TomcatWebServer;
 import org.springframework.boot.web.server.context.WebServerApplicationContext;
 import org.springframework.web.bind.annotation.GetMapping;
-import org.springframework.web.bind.annotation.RestController;
 import tools.jackson.databind.node.JsonNodeFactory;
 import tools.jackson.databind.node.ObjectNode;
 
 /** C1 to C4: what the harness asks. */
-@RestController
+@JsonController
 record Service(
         Settings settings, Stats counts, Database database, ExecutorService threads, WebServerApplicationContext web) {
     record Status(String status) {}

@@ -3,10 +3,9 @@ package nosilverbullet;
 import jakarta.servlet.http.HttpServletRequest;
 import org.springframework.http.MediaType;
 import org.springframework.web.bind.annotation.GetMapping;
-import org.springframework.web.bind.annotation.RestController;
 
 /** C5 to C8: requests that do nothing, or wait. */
-@RestController
+@JsonController
 record Waiting(Database database) {
     record Slept(int sleptMs) {}
 

@@ -47,7 +47,7 @@ class Main {
         return resources;
     }
 
-    /** C27: a timer for a body on the loop that reads it. Reactor's own timers would wake a thread for each request. */
+    /** C27: a timer for a body on the loops of the server. Reactor's own timers would wake a thread for each request. */
     @Bean
     Scheduler loops(ReactorResourceFactory resources) {
         return Schedulers.fromExecutorService(resources.getLoopResources().onServer(LoopResources.DEFAULT_NATIVE));
