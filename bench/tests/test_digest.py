@@ -135,7 +135,7 @@ def test_who_was_not_measured_is_named_where_a_best_one_is() -> None:
 def test_where_all_threads_end_at_the_same_pool_that_is_told() -> None:
     found = made(scenarios=["slow-query-max"])
     (finding,) = [each for each in found.findings if each.told.kind == "alike"]
-    assert re.search(r"pool of 150 connections is the limit of every server, 749 to 750", words.sentence(finding, "en"))
+    assert re.search(r"with 150 connections every server reaches 749 to 750", words.sentence(finding, "en"))
     one_free = [
         cell.model_copy(update={"limit": "cpu"}) if cell.contender == "go" else cell for cell in standard.cells(6, ["slow-query-max"])
     ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from nsb.analyse.digest import Digest, Factor, Place, Row
+from nsb.analyse.digest import Digest, Factor, Mark, Place, Row
 from nsb.analyse.model import CostModel
 from nsb.registry.claims import Said
 from nsb.registry.digest import Chosen, DigestPlan, Question
@@ -23,9 +23,9 @@ def place(name: str, value: float, low: float, high: float, tied: bool = False) 
     return Place(contender=name, value=value, low=value * 0.9, high=value * 1.1, mark="unknown", fails=False, factors=beside)
 
 
-def told(*places: Place, interval: bool = True) -> list[str]:
+def told(*places: Place, interval: bool = True, mark: Mark = "best") -> list[str]:
     chosen = Chosen(id="cost", en="a", ko="b")
-    leader = Place(contender="leader", value=1.0, low=0.9, high=1.1, mark="unknown", fails=False)
+    leader = Place(contender="leader", value=1.0, low=0.9, high=1.1, mark=mark, fails=False)
     row = Row(chosen=chosen, unit="CPU µs/request", better="less", interval=interval, leader="leader", places=[leader, *places])
     found = Digest(contenders=["leader", *(each.contender for each in places)], rows=[row], findings=[])
     return [each.told for each in guide.answers(PLAN, found, MODEL, "en")]
@@ -44,6 +44,12 @@ def test_who_is_told_as_what(other: Place, says: str) -> None:
     (answer,) = told(other)
     assert answer.startswith("Least: **leader**")
     assert says in answer
+
+
+def test_in_a_row_that_nobody_compared_the_values_alone_are_told() -> None:
+    (answer,) = told(place("b", 1.5, 1.4, 1.6), mark="unknown")
+    assert answer.startswith("leader 1.00 µs (0.90–1.10), b 1.50 µs")
+    assert answer.endswith("In too few rounds to compare them.")
 
 
 def test_without_an_interval_nothing_is_answered() -> None:

@@ -296,7 +296,7 @@ def run_checks(
 @app.command("report", rich_help_panel=READ)
 def report(
     run: Run,
-    readme: Annotated[bool, typer.Option("--readme", help="also put the table into README.md and README.ko.md")] = False,
+    readme: Annotated[bool, typer.Option("--readme", help="also write the READMEs, the guide, docs/verdicts and the pictures")] = False,
 ) -> None:
     """Every output again from a run's raw data."""
     from nsb.verbs import reading

@@ -84,7 +84,7 @@ def _row(question: Question, row: Row, language: Language) -> str | None:
     if question.kind == "alike":
         if len(known) < len(places) or max(each.high or 0.0 for each in known) > ALIKE * min(each.low or 0.0 for each in known):
             return None
-        return text("guide.alike", language, range=figures.hull(row, known, language))
+        return text("guide.within" if row.uncompared else "guide.alike", language, range=figures.hull(row, known, language))
     if not failing or not others:
         return None
     names = {"failing": figures.names(failing, language), "others": figures.names(others, language)}
@@ -97,6 +97,10 @@ def _least(row: Row, places: Sequence[Place], language: Language) -> str | None:
     known = [each for each in places if each.value is not None and each.low is not None and not each.reached and not each.bound]
     if not known or row.better != "less":
         return None
+    if row.uncompared:
+        ordered = sorted(known, key=lambda each: each.value or 0.0)
+        names = ", ".join(f"{each.contender} {figures.with_interval(row, each, language)}" for each in ordered)
+        return text("guide.uncompared", language, names=names)
     leader = min(known, key=lambda each: each.value or 0.0)
     beside = {each.contender: each.factors[leader.contender] for each in known if each is not leader and leader.contender in each.factors}
     if not beside:

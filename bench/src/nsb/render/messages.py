@@ -80,7 +80,7 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "reason.generator_bound": ("the generator was the limit", "부하 생성기가 먼저 포화"),
     "reason.database_bound": ("the database was the limit", "데이터베이스가 먼저 포화"),
     "reason.load_bound": ("the load was the limit", "부하가 작아 한계를 확인하지 못함"),
-    "reason.warming": ("it was still warming up", "웜업이 끝나지 않음"),
+    "reason.warming": ("it was still warming up", "예열이 끝나지 않음"),
     "reason.not_sustained": ("the rate was not sustained", "요청률을 감당하지 못함"),
     "reason.noisy_machine": ("noisy machine", "장비 잡음"),
     "reason.invalid": ("invalid cells", "무효인 셀"),
@@ -650,7 +650,7 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "legend.memory_collected": (
         "KiB/request: growth of memory with each request in flight, including its connection; for a JVM after a full collection. "
         "≤ the upper end of its spread where the lower end is not above zero.",
-        "KiB/요청: 처리 중인 요청과 그 연결 하나마다 늘어나는 메모리입니다. JVM은 전체 GC 직후에 읽습니다. "
+        "KiB/요청: 처리 중인 요청과 그 연결 하나마다 늘어나는 메모리입니다. JVM은 Full GC 직후에 읽습니다. "
         "≤는 하한이 0보다 크지 않아 상한만 적은 것입니다.",
     ),
     # --- validity checks (docs/method.md, V1 …) ----------------------------------------------------------------------
@@ -1022,7 +1022,7 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "size.lack.loop": (
         "each blocking call keeps the other requests of its event loop waiting; {needs} loops are needed, its cores give {has}",
         "블로킹 호출 하나가 같은 이벤트 루프의 다른 요청을 모두 기다리게 합니다. "
-        "이벤트 루프가 {needs}개 필요한데 코어 수로는 {has}개입니다",
+        "이벤트 루프가 {needs}개 필요한데 코어 수만큼인 {has}개뿐입니다",
     ),
     "size.lack.threads": ("{needs} threads are needed, it has {has}", "스레드가 {needs}개 필요한데 {has}개뿐입니다"),
     "size.lack.pool": (
@@ -1097,22 +1097,29 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "guide.title": ("Which one for my workload?", "내 서비스에는 무엇을 쓸까"),
     "guide.head": (
         "Written by `./justw report RUN --readme` from the newest standard run; memory is from the runs that are named. "
-        "Brackets are 95 % intervals. *Near*: the whole interval is at most {near} times the least.",
+        "Brackets are 95 % intervals. µs: CPU of a request. ms: p99 of the other requests while one blocks. "
+        "*Near*: the whole interval is at most {near} times the least.",
         "`./justw report RUN --readme`가 최신 standard 측정으로 만든 문서이며, 메모리는 이름을 적은 측정의 값입니다. "
-        "괄호 안은 95% 신뢰 구간입니다. *비슷함*: 신뢰 구간 전체가 가장 적은 값의 {near}배 이내.",
+        "괄호 안은 95% 신뢰 구간입니다. µs는 요청당 CPU, ms는 한 요청이 블로킹하는 동안 다른 요청의 p99입니다. "
+        "*비슷함*: 신뢰 구간 전체가 가장 적은 값의 {near}배 이내.",
     ),
     "guide.column.question": ("Ask yourself", "질문"),
     "guide.column.answer": ("What the figures say", "측정 결과"),
     "guide.column.changes": ("What would change it", "결론이 달라지는 조건"),
-    "guide.least": ("Least: **{best}**, {value}.", "가장 적음: **{best}** {value}."),
+    "guide.least": ("Least: **{best}**, {value}.", "최소: **{best}** {value}."),
     "guide.tied": ("Not distinguishable: {names}.", "구분되지 않음: {names}."),
     "guide.near": ("Near: {names}.", "비슷함: {names}."),
-    "guide.far": ("More: {names}.", "더 많음: {names}."),
+    "guide.far": ("More: {names}.", "더 큼: {names}."),
     "guide.split": (
         "**Fails: {failing}**, {failing_range}. {others}: {others_range}.",
         "**버티지 못함: {failing}**, {failing_range}. {others}: {others_range}.",
     ),
     "guide.alike": ("No difference: {range}.", "차이 없음: {range}."),
+    "guide.within": (
+        "All within 10 %: {range}. In too few rounds to show that they are equal.",
+        "모두 10% 이내: {range}. 라운드가 적어 같다고 판정하지는 않았습니다.",
+    ),
+    "guide.uncompared": ("{names}. In too few rounds to compare them.", "{names}. 라운드가 적어 비교하지 않았습니다."),
     "guide.memory": ("KiB: {names}.", "KiB: {names}."),
     "guide.outside": (
         "What no measurement tells: what your team knows, whom you can hire, the libraries that you need, how easily a fault is found.",
@@ -1120,10 +1127,12 @@ MESSAGES: dict[str, tuple[str, str]] = {
     ),
     "guide.examples": ("Five workloads", "다섯 가지 예"),
     "guide.examples_head": (
-        "Calculated by the [cost model](size.md). Prices are examples: 25 for a core and 3 for a GiB, each month. Below each table "
-        "is what was measured of such requests or connections. The list at the end says how far off the model is.",
+        "Calculated by the [cost model](size.md). Prices are examples: 25 for a core and 3 for a GiB, each month. *First bottleneck*: what "
+        "is full first if the rate grows, and at which rate. A row with ✗ is calculated as if it had the threads or loops that it lacks. "
+        "Below each table is what was measured of such requests or connections. The list at the end says how far off the model is.",
         "[비용 모델](size.md)(영어)로 계산했습니다. 요금은 예시로, 한 달에 코어당 25, GiB당 3입니다. "
-        "표 아래에는 같은 종류의 요청이나 연결을 측정한 결과가 있고, 모델의 오차는 맨 아래 목록에 있습니다.",
+        "*첫 병목*은 요청이 늘 때 가장 먼저 한계에 닿는 것과 그때의 요청 수입니다. ✗ 행은 모자라는 스레드나 이벤트 루프가 있다고 보고 "
+        "계산했습니다. 표 아래에는 같은 종류의 요청이나 연결을 측정한 결과가 있고, 모델의 오차는 맨 아래 목록에 있습니다.",
     ),
     "guide.example.crud": (
         "500 requests per second, each with three queries; every second one also inserts a row.",
@@ -1134,8 +1143,10 @@ MESSAGES: dict[str, tuple[str, str]] = {
         "초당 3,000건. 요청마다 50ms 걸리는 호출 세 건을 동시에 합니다.",
     ),
     "guide.example.chat": (
-        "50,000 open connections, mostly silent; 200 messages per second, each inserted.",
-        "열린 연결 50,000개는 대부분 유휴 상태이고, 초당 메시지 200건을 INSERT합니다.",
+        "50,000 open connections, mostly silent; 200 messages per second, each inserted. At most 10,000 were measured; java-vt would need "
+        "a larger heap than the 1 GiB of the contract.",
+        "열린 연결 50,000개는 대부분 유휴 상태이고, 초당 메시지 200건을 INSERT합니다. 측정은 10,000개까지 했고, java-vt는 "
+        "계약의 1GiB보다 큰 힙이 필요합니다.",
     ),
     "guide.example.reports": (
         "5 requests per second, each with five queries of 5 ms and a computation that takes 50 ms on go.",
@@ -1147,19 +1158,21 @@ MESSAGES: dict[str, tuple[str, str]] = {
     ),
     "guide.worked.crud": (
         "Measured in {run}: six reads to one insert. CPU per request, measured ÷ predicted by its cost rows: {ratios}.",
-        "{run}에서 조회 6, INSERT 1의 비율로 측정했습니다. 요청당 CPU의 측정값 ÷ 같은 측정의 cost-… 행 예측값: {ratios}.",
+        "{run}에서 조회 6, INSERT 1의 비율로 측정했습니다. 요청당 CPU의 측정값 ÷ 같은 측정의 비용 행(cost-…)으로 구한 예측값: {ratios}.",
     ),
     "guide.worked.gateway": (
         "Measured in {run}: three calls of 20 ms at once. CPU per request, measured ÷ predicted by its cost rows: {ratios}.",
-        "{run}에서 20ms 호출 3건을 동시에 보내는 요청으로 측정했습니다. 요청당 CPU의 측정값 ÷ 같은 측정의 cost-… 행 예측값: {ratios}.",
+        "{run}에서 20ms 호출 3건을 동시에 보내는 요청으로 측정했습니다. "
+        "요청당 CPU의 측정값 ÷ 같은 측정의 비용 행(cost-…)으로 구한 예측값: {ratios}.",
     ),
     "guide.worked.chat": (
         "Measured in {run}: memory with 10,000 silent connections, against the line through 0 to 5,000. Measured ÷ predicted: {ratios}.",
-        "{run}에서 유휴 연결 10,000개의 메모리를 0~5,000개로 그은 직선과 비교했습니다. 측정값 ÷ 예측값: {ratios}.",
+        "{run}에서 유휴 연결이 10,000개일 때의 메모리를, 0~5,000개에서 잰 값으로 그은 직선과 비교했습니다. 측정값 ÷ 예측값: {ratios}.",
     ),
     "guide.worked.reports": (
         "Measured in {run}: five reads to one request that computes. CPU per request, measured ÷ predicted by its cost rows: {ratios}.",
-        "{run}에서 조회 5, 계산 1의 비율로 측정했습니다. 요청당 CPU의 측정값 ÷ 같은 측정의 cost-… 행 예측값: {ratios}.",
+        "{run}에서 조회 5, 계산 1의 비율로 측정했습니다. "
+        "요청당 CPU의 측정값 ÷ 같은 측정의 비용 행(cost-…)으로 구한 예측값: {ratios}.",
     ),
     "guide.worked.legacy": (
         "Measured in {run}: 20 users whose requests each block for 50 ms. Requests per second, measured ÷ predicted: {ratios}.",
@@ -1212,8 +1225,8 @@ MESSAGES: dict[str, tuple[str, str]] = {
     ),
     "digest.legend.bound": ("≤, ≥: an upper, a lower bound; the value itself is not known.", "≤, ≥: 상한, 하한. 값 자체는 알 수 없습니다."),
     "digest.legend.uncompared": (
-        "Not compared, since they were measured in fewer than five rounds: {rows}.",
-        "다섯 라운드 미만으로 측정해 우열을 판정하지 않은 행: {rows}.",
+        "Measured only once for each start, in fewer than five rounds, so not compared: {rows}.",
+        "기동마다 한 번씩, 다섯 라운드 미만으로 측정해 비교하지 않은 행: {rows}.",
     ),
     "digest.legend.doubt": (
         "?: in a third of its rounds or more a check warns, for example of other programs on the machine. The whole table says of what.",
@@ -1239,10 +1252,8 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "digest.profile.1cpu": ("one of them for the service (profile 1cpu)", "서버는 그중 하나(1cpu 프로필)"),
     "digest.profile.ncpu": ("several of them for the service (profile ncpu)", "서버는 그중 여러 개(ncpu 프로필)"),
     "digest.tally": (
-        "**Of {all} claims of {articles}** our runs support {supported} and refute {refuted}. "
-        "The others are tautologies, undecided or not measured.",
-        "**{articles}의 주장 {all}개** 가운데 {supported}개는 사실로 확인했고 {refuted}개는 사실과 다릅니다. "
-        "나머지는 동어 반복이거나, 판정을 보류했거나, 측정하지 않았습니다.",
+        "**Of {all} claims of {articles}** our runs support {supported} and refute {refuted}.",
+        "**{articles}의 주장 {all}개** 가운데 {supported}개는 사실로 확인했고 {refuted}개는 사실과 다릅니다.",
     ),
     "digest.means": (
         "A number is *reproduced* if ours is within 10 % of it. The letter is that of the article, named below all claims.",
@@ -1262,7 +1273,7 @@ MESSAGES: dict[str, tuple[str, str]] = {
         "`./justw report RUN --readme`가 만든 문서입니다. 결론 아래에는 그 근거가 된 측정이 있습니다. 최신 standard 측정으로 결론이 나면 "
         "그것을, 아니면 결론이 나온 가장 최근의 다른 측정을 따릅니다. 글의 수치를 다른 측정에서 확인했으면 그 측정도 적습니다. "
         "판정이 다르거나 보류한 측정도 함께 적습니다. 측정끼리 판정이 다르면 이유를 밝힐 때까지 판정을 보류합니다. "
-        "[판정 방법과 데이터가 나온 뒤에 바꾼 것(영어)](claims.md).",
+        "[판정 방법, 그리고 데이터가 나온 뒤에 바꾼 것(영어)](claims.md).",
     ),
     "picture.alt": ("Bars, the best first; those that fail are red.", "막대그래프, 좋은 순서. 버티지 못한 쪽은 빨간색."),
     "picture.fails": ("; failing: {names}", "; 버티지 못함: {names}"),
