@@ -285,7 +285,7 @@ func TestMatches(t *testing.T) {
 }
 
 func TestWitness(t *testing.T) {
-	if speed := witness(); speed.RegisterStepsPerUS <= 0 || speed.MemoryStepsPerUS <= 0 {
+	if speed := witness(); speed.RegisterStepsPerUS <= 0 || speed.MemoryStepsPerUS <= 0 || speed.SystemCallNS <= 0 {
 		t.Fatalf("%+v", speed)
 	}
 }

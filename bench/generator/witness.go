@@ -2,13 +2,14 @@ package main
 
 import (
 	"runtime"
+	"syscall"
 	"time"
 )
 
 const (
 	witnessMiB = 64
 	lineBytes  = 64
-	// witnessPart is how long each of the two loops runs (CPU time).
+	// witnessPart is how long each of the three loops runs (CPU time).
 	witnessPart = 10 * time.Millisecond
 )
 
@@ -20,6 +21,8 @@ type Speed struct {
 	RegisterStepsPerUS float64 `json:"register_steps_per_us"`
 	// MemoryStepsPerUS: cache lines read in turn from 64 MiB, per microsecond.
 	MemoryStepsPerUS float64 `json:"memory_steps_per_us"`
+	// SystemCallNS: CPU time of one system call that does nothing (getppid).
+	SystemCallNS float64 `json:"system_call_ns"`
 }
 
 // witness measures the Speed of the core that it runs on.
@@ -32,6 +35,7 @@ func witness() Speed {
 	found := Speed{AtS: float64(time.Now().UnixMicro()) / 1e6}
 	found.RegisterStepsPerUS = perMicrosecond(func(state uint64) (uint64, int) { return registers(state), registerSteps })
 	found.MemoryStepsPerUS = perMicrosecond(func(state uint64) (uint64, int) { return readLines(memory, state) })
+	found.SystemCallNS = 1000 / perMicrosecond(systemCalls)
 	return found
 }
 
@@ -47,6 +51,14 @@ func registers(state uint64) uint64 {
 		state ^= state << 17
 	}
 	return state
+}
+
+func systemCalls(state uint64) (uint64, int) {
+	const calls = 1000
+	for range calls {
+		syscall.RawSyscall(syscall.SYS_GETPPID, 0, 0, 0)
+	}
+	return state, calls
 }
 
 // readLines reads 16,384 cache lines (1 MiB) from where the state says.

@@ -51,6 +51,7 @@ def test_a_machine_in_order_has_nothing_to_say() -> None:
     findings = [
         judging.noise(QUIET, STRICT, noisy=False),
         judging.clock(FAST.register_steps_per_us),
+        judging.kernel(90.0),
         judging.quota(None, [0, 1], STRICT),
         judging.quota(2.0, [0, 1], STRICT),
         judging.files(1200, STRICT),
@@ -77,6 +78,7 @@ def test_a_machine_in_order_has_nothing_to_say() -> None:
         (judging.noise(replace(QUIET, foreign=0.04, steal=0.07), STRICT, noisy=False), "refuse", ["hypervisor 7%"]),
         (judging.noise(replace(QUIET, steal=0.03), STRICT, noisy=False), "warn", ["hypervisor 3%"]),
         (judging.clock(93.0), "warn", ["0.56 GHz", "another machine"]),
+        (judging.kernel(360.0), "warn", ["360 ns", "another machine"]),
         (judging.quota(1.5, [4, 5], STRICT), "refuse", ["1.5 cores", "2 cores", "taskset -c 4 "]),
         (judging.quota(3.0, [0, 1, 2, 8], STRICT), "refuse", ["taskset -c 0-2 "]),
         (judging.quota(0.5, [4, 5], REHEARSAL), "warn", ["0.5 cores", "raise the quota"]),

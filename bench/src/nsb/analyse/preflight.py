@@ -23,6 +23,8 @@ CYCLES_PER_STEP = 6
 """Of the witness in registers: a step is three shifts and three exclusive ors. Each waits for the one before, and takes a cycle."""
 LEAST_GHZ = 1.0
 """Below it something slows the processor down: for a dozen years those of servers and laptops compute at 1.5 GHz at the least."""
+SLOW_CALL_NS = 250.0
+"""A system call that does nothing takes 50 to 150 ns on most machines, and 360 in a virtual machine within another one."""
 LAG_MS = 5.0
 GAIN = 1.10
 """What more generators must bring at the least."""
@@ -153,6 +155,19 @@ def clock(register_steps_per_us: float) -> Finding:
         f"the core of the service computes at {ghz:.2f} GHz: heat, a limit of power or the host of this virtual machine slows it down",
         "measure at another hour or on another machine: what a request costs now compares with no other run",
         ghz=ghz,
+    )
+
+
+def kernel(system_call_ns: float) -> Finding:
+    """How long the way into the kernel and back takes, as the witness tells it. A plain string needs a handful of system calls, so where
+    they are slow all servers cost more, and more alike."""
+    return _finding(
+        "kernel",
+        "warn" if system_call_ns > SLOW_CALL_NS else "ok",
+        f"a system call takes {system_call_ns:.0f} ns here, 50 to 150 on most machines: a virtual machine within another one, or a sandbox, "
+        "makes it slow",
+        "measure on another machine: what a request costs here compares only with runs on such machines",
+        system_call_ns=system_call_ns,
     )
 
 

@@ -24,6 +24,8 @@ class Speed(Frozen):
     """When (s since the epoch)."""
     register_steps_per_us: float
     memory_steps_per_us: float
+    system_call_ns: float | None = None
+    """CPU time of a system call that does nothing. None: in runs before 2026-11-28."""
 
 
 class Series(Frozen):

@@ -49,8 +49,9 @@ def run(
     seconds = LISTEN_REHEARSAL_S if demand.rehearsal else LISTEN_S
     say(f"preflight: listening to the machine for {seconds:.0f} s, then measuring what the generator can send")
     seen = listen(seconds, stage)
-    clock = judging.clock(speed().register_steps_per_us)
-    findings = [judging.noise(seen, demand, noisy), clock, judging.swap(seen), *limits(demand)]
+    now = speed()
+    machine = [judging.clock(now.register_steps_per_us), judging.kernel(now.system_call_ns or 0.0), judging.swap(seen)]
+    findings = [judging.noise(seen, demand, noisy), *machine, *limits(demand)]
     probes: list[Probe] = []
     if not any(finding.level == "refuse" for finding in findings):
         probes = Calibration(stage, k6_program, folder, len(plan.generators) or 1).measure(demand, closed_vus(plan))
