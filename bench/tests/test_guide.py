@@ -49,7 +49,7 @@ def test_who_is_told_as_what(other: Place, says: str) -> None:
 def test_in_a_row_that_nobody_compared_the_values_alone_are_told() -> None:
     (answer,) = told(place("b", 1.5, 1.4, 1.6), mark="unknown")
     assert answer.startswith("leader 1.00 µs (0.90–1.10), b 1.50 µs")
-    assert answer.endswith("In too few rounds to compare them.")
+    assert answer.endswith("They were not compared.")
 
 
 def test_without_an_interval_nothing_is_answered() -> None:

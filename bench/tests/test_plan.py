@@ -93,18 +93,20 @@ def test_a_jvm_is_announced_to_start_later_and_again_for_another_heap(registry: 
     both = plan.make(registry, "article", ["go", "java-pt"], ["hello-rate", "a-hello"], "1cpu", 1, 3, rounds=1)
     go, jvm = both.contenders
     assert both.start_s(jvm) > both.start_s(go)
-    assert both.group_start_s(["go"]) == both.start_s(go)
-    assert both.group_start_s(["java-pt"]) == both.start_s(jvm)
-    again = [slot for slot in both.slots(1) if both.starts_again(slot)]
-    assert [(slot.contender.id, slot.scenario.id) for slot in again] == [("java-pt", "a-hello")]
-    assert both.slot_s(again[0]) == both.start_s(jvm) + both.cell_s(jvm, again[0].scenario)
-    assert both.group_start_s(["go", "java-pt"]) == both.group_start_s(["go"]) + both.group_start_s(["java-pt"])
+    left = plan.left(both, ())
+    assert left.group_s(1, ["go"]) == both.start_s(go)
+    assert left.group_s(1, ["java-pt"]) == both.start_s(jvm)
+    assert left.group_s(1, ["go", "java-pt"]) == both.start_s(go) + both.start_s(jvm)
+    (again,) = [slot for slot in left.slots if slot.key in left.again]
+    assert (again.contender.id, again.scenario.id) == ("java-pt", "a-hello")
+    assert left.slot_s(again) == both.start_s(jvm) + both.cell_s(jvm, again.scenario)
 
 
 def test_a_ladder_and_held_connections_are_announced_with_the_starts_that_they_need(registry: Registry) -> None:
     def starts(*scenarios: str) -> list[int]:
         made = plan.make(registry, "article", ["go", "java-vt"], scenarios, "1cpu", 1, 3, rounds=1)
-        return [len(made.starts(contender)) for contender in made.contenders]
+        again = [name for _, _, name in plan.left(made, ()).again]
+        return [1 + again.count(contender.id) for contender in made.contenders]
 
     assert starts("hello-rate", "sleep-max") == [1, 1]
     assert starts("in-flight-memory") == [1, 1]
@@ -118,7 +120,8 @@ def test_a_ladder_and_held_connections_are_announced_with_the_starts_that_they_n
 def test_a_ladder_is_warmed_by_itself_and_nothing_else_is_warmed_with_it(registry: Registry) -> None:
     made = plan.make(registry, "standard", ["java-vt"], ["in-flight-memory", "cost-hello", "sleep-max"], "1cpu", 1, 3, rounds=1)
     (jvm,) = made.contenders
-    ladder, rest = made.starts(jvm)
+    ladder, rest = made.first(1, "java-vt"), next(each for each in made.scenarios if not each.steps)
+    assert ladder is not None
     assert [each.id for each in made.warmed_with(jvm, ladder)] == ["in-flight-memory"]
     assert (
         {each.id for each in made.warmed_with(jvm, rest)}
@@ -204,8 +207,9 @@ def test_a_start_serves_two_rounds_and_other_rows_are_measured_once_a_start(regi
 
 def test_a_start_that_serves_two_rounds_is_announced_once(registry: Registry) -> None:
     made = shared(registry)
-    cells_s = sum(made.slot_s(slot) for round_ in range(1, 7) for slot in made.slots(round_))
-    assert made.measuring_s == pytest.approx(cells_s + 3 * made.group_start_s(["go", "rust"]))
+    whole = plan.left(made, ())
+    cells_s = sum(whole.slot_s(slot) for round_ in range(1, 7) for slot in made.slots(round_))
+    assert made.measuring_s == whole.seconds == pytest.approx(cells_s + 3 * whole.group_s(1, ["go", "rust"]))
 
 
 def test_what_is_left_of_a_round_that_shares_its_start_needs_that_start_again(registry: Registry) -> None:
@@ -215,7 +219,7 @@ def test_what_is_left_of_a_round_that_shares_its_start_needs_that_start_again(re
         for slot in made.slots(1)
     ]
     cells_s = sum(made.cell_s(slot.contender, slot.scenario) for slot in made.slots(2))
-    assert plan.left_s(made, first) == pytest.approx(cells_s + made.group_start_s(["go", "rust"]))
+    assert plan.left(made, first).seconds == pytest.approx(cells_s + sum(map(made.start_s, made.contenders)))
 
 
 def test_a_run_without_cost_rows_or_with_one_contender_at_a_time_starts_for_each_round(registry: Registry) -> None:

@@ -44,10 +44,10 @@ class Screen:
         self._table_of = table_of
         self._clock = clock
         self._widths = [max(len(each.id) for each in cast) for cast in (plan.scenarios, plan.contenders)]
-        todo, groups = left(plan, done)
-        self._there = plan.cells - len(todo)
-        parts: list[tuple[Part, float]] = [(self._part(slot), plan.slot_s(slot)) for slot in todo]
-        parts += [(frozenset(group), plan.group_start_s(group)) for group in groups]
+        self._left = left(plan, done)
+        self._there = plan.cells - len(self._left.slots)
+        parts: list[tuple[Part, float]] = [(self._part(slot), self._left.slot_s(slot)) for slot in self._left.slots]
+        parts += [(frozenset(group), self._left.group_s(round_, group)) for round_, group in self._left.groups]
         self._announced_s = dict(parts)
         self._ahead = Counter(part for part, _ in parts)
         self._took_s: dict[Part, list[float]] = {}
@@ -131,4 +131,4 @@ class Screen:
         self._live.update(Group(terminal.grid(self._table_of(self._cells), self._console.width), bar, line))
 
     def _part(self, slot: Slot) -> Part:
-        return slot.scenario.id, slot.contender.id, self._plan.starts_again(slot)
+        return slot.scenario.id, slot.contender.id, slot.key in self._left.again

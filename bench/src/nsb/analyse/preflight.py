@@ -164,8 +164,8 @@ def kernel(system_call_ns: float) -> Finding:
     return _finding(
         "kernel",
         "warn" if system_call_ns > SLOW_CALL_NS else "ok",
-        f"a system call takes {system_call_ns:.0f} ns here, 50 to 150 on most machines: a virtual machine within another one, or a sandbox, "
-        "makes it slow",
+        f"a system call takes {system_call_ns:.0f} ns here, 50 to 150 on most machines: a virtual machine within another one, or a "
+        "sandbox, makes it slow",
         "measure on another machine: what a request costs here compares only with runs on such machines",
         system_call_ns=system_call_ns,
     )

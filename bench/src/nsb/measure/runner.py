@@ -68,7 +68,7 @@ class Runner:
         self._group = group
         for name in group:
             contender = next(c for c in self.plan.contenders if c.id == name)
-            first = next((slot.scenario for slot in self.plan.slots(round_) if slot.contender.id == name), None)
+            first = self.plan.first(round_, name)
             say(f"starting {name}")
             try:
                 self._begin(contender.with_heap(None if first is None else first.heap_mib), round_, first)

@@ -182,13 +182,13 @@ class Workshop:
         return time.monotonic() - began
 
     def fingerprint(self, service: Service) -> str:
-        """A hash of what the service is built from: files that git tracks or would track, and the versions of its tools."""
+        """A hash of what the service is built from: files that git tracks or would track, and its tools: versions and paths."""
         digest = hashlib.sha256()
         for path in [path for folder in (service.folder, *service.sources) for path in sources(self.root, folder)]:
             digest.update(f"{path}\0".encode())
             digest.update((self.root / path).read_bytes())
         for tool in service.needs:
-            digest.update(f"{tool} {self.found[tool].version}\0".encode() if tool in self.found else b"-")
+            digest.update(f"{tool} {self.found[tool].version} {self.found[tool].path}\0".encode() if tool in self.found else b"-")
         return digest.hexdigest()
 
 

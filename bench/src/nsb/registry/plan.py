@@ -212,30 +212,9 @@ class Plan:
         rows = cost_rows(self.warmed_with(contender, first))
         return JVM_START_S + min(JVM_STEPS_S + len(rows) * JVM_VISITS_S, cap_s)
 
-    def starts(self, contender: Contender) -> Sequence[Scenario | None]:
-        """The first scenario of each fresh process in a round: one for each ladder, for another heap, and after one that is spent. None
-        where nothing is asked of it: it is started all the same."""
-        firsts: list[Scenario] = []
-        heap_mib = 0  # none is there
-        for scenario in in_turn(self.asked_of(contender)):
-            wanted = contender.with_heap(scenario.heap_mib).heap_mib
-            if heap_mib != wanted:
-                firsts.append(scenario)
-            heap_mib = 0 if scenario.spends else wanted
-        return firsts or [None]
-
-    def group_start_s(self, names: Collection[str]) -> float:
-        """Fresh processes and an equal warm-up for these contenders, before the first cell of a round (s)."""
-        return sum(self.start_s(each, self.starts(each)[0]) for each in self.contenders if each.id in names)
-
-    def starts_again(self, slot: Slot) -> bool:
-        """Whether this cell needs a process of its own, after those that its group began with."""
-        return self.is_fresh(slot.round) and any(first is slot.scenario for first in self.starts(slot.contender)[1:])
-
-    def slot_s(self, slot: Slot) -> float:
-        """One cell, with the process that is started for it (s)."""
-        again_s = self.start_s(slot.contender, slot.scenario) if self.starts_again(slot) else 0.0
-        return again_s + self.cell_s(slot.contender, slot.scenario)
+    def first(self, round_: int, name: str) -> Scenario | None:
+        """What the process of a contender is started for at the beginning of a round; None where nothing is asked of it."""
+        return next((slot.scenario for slot in self.slots(round_) if slot.contender.id == name), None)
 
     def breakdown_s(self, contender: Contender) -> float:
         """What it takes beyond that where it breaks down in each overload: it is started again, and waited for in vain (s)."""
@@ -254,7 +233,7 @@ class Plan:
     @property
     def measuring_s(self) -> float:
         """All rounds, without retries and breakdowns (s)."""
-        return left_s(self, ())
+        return left(self, ()).seconds
 
     @property
     def to_check(self) -> list[Contender]:
@@ -372,22 +351,62 @@ def missing(plan: Plan, already: Iterable[Cell]) -> list[tuple[Slot, int]]:
     return [(slot, attempts.get(slot.key, 0) + 1) for slot in slots if slot.key not in there]
 
 
-def left(plan: Plan, already: Iterable[Cell]) -> tuple[list[Slot], list[tuple[str, ...]]]:
-    """What is still to be measured, and the groups that are started for it."""
+@dataclass(frozen=True)
+class Left:
+    """What is still to be measured of a plan, and the processes that are started for it. Without retries and breakdowns."""
+
+    plan: Plan
+    slots: list[Slot]
+    """In the plan's order."""
+    groups: list[tuple[int, tuple[str, ...]]]
+    """(round, contenders): who is started at the beginning of which round."""
+    again: frozenset[tuple[int, str, str]]
+    """Keys of the slots for which a process is started, since the one that is there was for a ladder, has another heap, or is spent. The
+    reference is started within the first cell that needs it, whosever that is."""
+
+    def slot_s(self, slot: Slot) -> float:
+        """A cell, with the process that is started for it (s)."""
+        again_s = self.plan.start_s(slot.contender, slot.scenario) if slot.key in self.again else 0.0
+        return again_s + self.plan.cell_s(slot.contender, slot.scenario)
+
+    def group_s(self, round_: int, names: Collection[str]) -> float:
+        """Fresh processes and an equal warm-up for these contenders, before the first cell (s)."""
+        return sum(self.plan.start_s(each, self.plan.first(round_, each.id)) for each in self.plan.contenders if each.id in names)
+
+    @property
+    def seconds(self) -> float:
+        return sum(map(self.slot_s, self.slots)) + sum(self.group_s(round_, group) for round_, group in self.groups)
+
+
+def left(plan: Plan, already: Iterable[Cell]) -> Left:
+    """Of a plan of which some cells are there."""
     todo = [slot for slot, _ in missing(plan, already)]
-    started = {(plan.start_of(slot.round), slot.contender.id) for slot in todo}
-    groups = [
-        group
-        for round_, group in plan.all_groups
-        if plan.is_fresh(round_) and any((plan.start_of(round_), name) in started for name in group)
-    ]
-    return todo, groups
+    of = grouped(todo, lambda slot: (plan.start_of(slot.round), slot.contender.id))
+    groups, again = [], set()
+    for round_, group in plan.all_groups:
+        there = {name: slots for name in group if (slots := of.get((plan.start_of(round_), name)))}
+        if not plan.is_fresh(round_) or not there:
+            continue
+        begins = min(slots[0].round for slots in there.values())
+        groups.append((begins, group))
+        for name, slots in there.items():
+            first = plan.first(begins, name)
+            has: tuple[str | None, int] | None = _process(slots[0].contender, first)
+            for slot in slots:
+                if slot.contender.why_not(slot.scenario) is not None:
+                    continue
+                needs = _process(slot.contender, slot.scenario)
+                if has != needs:
+                    again.add(slot.key)
+                has = None if slot.scenario.spends else needs
+    return Left(plan, todo, groups, frozenset(again))
 
 
-def left_s(plan: Plan, already: Iterable[Cell]) -> float:
-    """What that takes, without retries and breakdowns (s)."""
-    todo, groups = left(plan, already)
-    return sum(map(plan.slot_s, todo)) + sum(map(plan.group_start_s, groups))
+def _process(contender: Contender, scenario: Scenario | None) -> tuple[str | None, int]:
+    """What a process is started for: a ladder (the id of its scenario), and a heap (MiB)."""
+    if scenario is None:
+        return None, contender.heap_mib
+    return scenario.id if scenario.steps else None, contender.with_heap(scenario.heap_mib).heap_mib
 
 
 def with_twins(contenders: Sequence[str], registry: Registry, asked: Sequence[str] | None) -> list[str]:

@@ -12,7 +12,8 @@ from nsb.registry.terms import Frozen
 
 
 class Tool(Frozen):
-    """A program that the machine must have; found by the first candidate whose version is at least `least`, and of `most` at the most."""
+    """A program that the machine must have: the first candidate whose version is at least `least`, and of `most` at the most, and of these
+    the first one that is preferred."""
 
     candidates: list[str] = Field(min_length=1)
     version_arguments: list[str]

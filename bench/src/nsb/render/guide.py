@@ -97,7 +97,7 @@ def _least(row: Row, places: Sequence[Place], language: Language) -> str | None:
     known = [each for each in places if each.value is not None and each.low is not None and not each.reached and not each.bound]
     if not known or row.better != "less":
         return None
-    if row.uncompared:
+    if row.uncompared and len(known) > 1:
         ordered = sorted(known, key=lambda each: each.value or 0.0)
         names = ", ".join(f"{each.contender} {figures.with_interval(row, each, language)}" for each in ordered)
         return text("guide.uncompared", language, names=names)

@@ -1116,10 +1116,10 @@ MESSAGES: dict[str, tuple[str, str]] = {
     ),
     "guide.alike": ("No difference: {range}.", "차이 없음: {range}."),
     "guide.within": (
-        "All within 10 %: {range}. In too few rounds to show that they are equal.",
-        "모두 10% 이내: {range}. 라운드가 적어 같다고 판정하지는 않았습니다.",
+        "All within 10 %: {range}. That they are equal was not shown.",
+        "모두 10% 이내: {range}. 같다고 판정한 것은 아닙니다.",
     ),
-    "guide.uncompared": ("{names}. In too few rounds to compare them.", "{names}. 라운드가 적어 비교하지 않았습니다."),
+    "guide.uncompared": ("{names}. They were not compared.", "{names}. 서로 비교하지는 않았습니다."),
     "guide.memory": ("KiB: {names}.", "KiB: {names}."),
     "guide.outside": (
         "What no measurement tells: what your team knows, whom you can hire, the libraries that you need, how easily a fault is found.",
@@ -1225,8 +1225,8 @@ MESSAGES: dict[str, tuple[str, str]] = {
     ),
     "digest.legend.bound": ("≤, ≥: an upper, a lower bound; the value itself is not known.", "≤, ≥: 상한, 하한. 값 자체는 알 수 없습니다."),
     "digest.legend.uncompared": (
-        "Measured only once for each start, in fewer than five rounds, so not compared: {rows}.",
-        "기동마다 한 번씩, 다섯 라운드 미만으로 측정해 비교하지 않은 행: {rows}.",
+        "Not compared, since they were measured once for each start, in fewer than five rounds: {rows}.",
+        "기동마다 한 번, 다섯 라운드 미만으로 측정해 비교하지 않은 행: {rows}.",
     ),
     "digest.legend.doubt": (
         "?: in a third of its rounds or more a check warns, for example of other programs on the machine. The whole table says of what.",

@@ -88,7 +88,7 @@ def run(
             generator.speed, session.generator_program(stage.workshop, say), stage.placement.service[0], stage.logs / "witness.log"
         )
         checked = preflight.run(plan, stage, k6_program, witness, folder, noisy, say)
-        announced = plans.left_s(plan, already)
+        announced = plans.left(plan, already).seconds
         left = f", {len(plans.missing(plan, already))} of them left" if already else ""
         console.print(
             f"{size(plan)}{left}, about {announced / 60:.0f} minutes{breakdowns(plan)}; profile {plan.profile}, seed {plan.seed}; {folder}",
