@@ -24,7 +24,7 @@ CYCLES_PER_STEP = 6
 LEAST_GHZ = 1.0
 """Below it something slows the processor down: for a dozen years those of servers and laptops compute at 1.5 GHz at the least."""
 SLOW_CALL_NS = 250.0
-"""A system call that does nothing takes 50 to 150 ns on most machines, and 360 in a virtual machine within another one."""
+"""A system call that does nothing takes 50 to 150 ns on most machines, and 300 in a virtual machine within another one."""
 LAG_MS = 5.0
 GAIN = 1.10
 """What more generators must bring at the least."""
