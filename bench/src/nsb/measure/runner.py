@@ -26,7 +26,7 @@ from nsb.records.manifest import Manifest
 from nsb.records.starts import Start
 from nsb.registry import shapes
 from nsb.registry.contenders import Contender
-from nsb.registry.plan import Plan, Slot
+from nsb.registry.plan import Plan, Slot, ladder
 from nsb.registry.scenario import Scenario
 from nsb.registry.shapes import CostRow
 
@@ -88,14 +88,13 @@ class Runner:
 
         Raises Died or ProcessError.
         """
-        ladder = _ladder(first)
-        seen: dict[str, Any] = {"round": round_, "contender": contender.id, "started_at": now(), "ladder": ladder}
+        seen: dict[str, Any] = {"round": round_, "contender": contender.id, "started_at": now(), "ladder": ladder(first)}
         try:
             if contender.id in self._running:
                 self._running.pop(contender.id).process.end(0)  # one that ended by itself: whatever it started is still there
             running = self.stage.start(contender)
             self._running[contender.id] = running
-            running.ladder = ladder
+            running.ladder = ladder(first)
             try:
                 self._prepare(running, seen, self.plan.warmed_with(contender, first))
             except (Died, ProcessError):
@@ -179,7 +178,7 @@ class Runner:
         if contender.heap_mib != slot.contender.heap_mib and self.stage.runner != "native":
             return self._unmeasured(slot, attempt, "unsupported", "a container has the heap that compose.yaml gives it: --runner native")
         alive = running if running is not None and running.process.exit_code is None else None
-        if alive is not None and (alive.ladder, alive.contender.heap_mib) != (_ladder(slot.scenario), contender.heap_mib):
+        if alive is not None and (alive.ladder, alive.contender.heap_mib) != (ladder(slot.scenario), contender.heap_mib):
             self._end(slot.contender.id)
             running = None
         if running is None or running.process.exit_code is not None:
@@ -263,8 +262,3 @@ class Runner:
             if each.process.exit_code is not None:
                 raise Unobserved(f"{each.contender.id} ended with {each.process.exit_code}: {each.process.last_words()}")
         return seen
-
-
-def _ladder(scenario: Scenario | None) -> str | None:
-    """The id of a scenario that needs a process of its own; None for others."""
-    return scenario.id if scenario is not None and scenario.steps else None

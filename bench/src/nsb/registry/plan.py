@@ -404,9 +404,12 @@ def left(plan: Plan, already: Iterable[Cell]) -> Left:
 
 def _process(contender: Contender, scenario: Scenario | None) -> tuple[str | None, int]:
     """What a process is started for: a ladder (the id of its scenario), and a heap (MiB)."""
-    if scenario is None:
-        return None, contender.heap_mib
-    return scenario.id if scenario.steps else None, contender.with_heap(scenario.heap_mib).heap_mib
+    return ladder(scenario), contender.with_heap(None if scenario is None else scenario.heap_mib).heap_mib
+
+
+def ladder(scenario: Scenario | None) -> str | None:
+    """The id of a scenario that needs a process of its own; None for others."""
+    return scenario.id if scenario is not None and scenario.steps else None
 
 
 def with_twins(contenders: Sequence[str], registry: Registry, asked: Sequence[str] | None) -> list[str]:
