@@ -138,7 +138,7 @@ def test_one_round_has_no_interval_and_a_round_that_lacks_a_row_is_left_out(regi
     assert fitted(registry, [cell for cell in cells if cell.scenario == "ladder"]).contenders[0].rounds == []
 
 
-def test_memory_is_from_the_first_run_that_measured_it_and_a_bound_gives_way(registry: Registry) -> None:
+def test_memory_is_from_the_first_run_that_measured_it_though_it_be_a_bound(registry: Registry) -> None:
     whole = fitted(registry, cells_of(registry), name="whole")
     memory = whole.contenders[0].memory
     assert memory.base_mib is not None
@@ -154,7 +154,7 @@ def test_memory_is_from_the_first_run_that_measured_it_and_a_bound_gives_way(reg
     found = models.merged([without, beside, whole]).contenders[0].memory
     assert found.base_mib is not None
     assert found.in_flight_kib is not None
-    assert (found.base_mib.run, found.in_flight_kib.run) == ("newest", "whole")
+    assert (found.base_mib.run, found.in_flight_kib.run) == ("newest", "bound")
     other = whole.model_copy(update={"profile": "ncpu"})
     assert models.merged([without, other]).contenders[0].memory.in_flight_kib is None
 

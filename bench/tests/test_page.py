@@ -62,6 +62,7 @@ STUB = "window.vegaEmbed = async () => ({ finalize() {} });"
 
 
 OTHERS = tuple(f"another-contender-{n}" for n in range(1, 6))
+UNSTEADY = OTHERS[-1]
 CONTENDERS = ("slow", *OTHERS, "odd", "quick")
 RUN: dict[str, Any] = {
     "schema": 1, "started_at": "2026-01-02T03:04:05+00:00", "runner": "native",
@@ -83,7 +84,7 @@ RUN: dict[str, Any] = {
 
 
 def cell(round_: int, contender: str, scenario: str, **more: Any) -> Cell:
-    swing = round_ * (2 if contender in ("quick", "slow-twin") else 1) % 3
+    swing = round_ * (2 if contender in ("quick", "slow-twin") else 1) % 3 * (8 if (contender, scenario) == (UNSTEADY, "cost") else 1)
     size = {"slow": 4.0, "quick": 1.0, "odd": 2.0}.get(contender.removesuffix("-twin"), 3.0) * (1 + 0.01 * swing)
     data: dict[str, Any] = {
         "round": round_, "contender": contender, "scenario": scenario, "profile": "1cpu", "model": RUN["plan"]["models"][scenario],
@@ -534,14 +535,17 @@ def test_the_small_table_compares_with_a_chosen_baseline_and_hides_columns(seen:
     page = seen.page
     shown = page.locator(".digest-table:visible")
 
-    def cell(name: str) -> str:
-        return shown.locator(f"td[data-of={name}][data-row=cost] .factor").inner_text()
+    def cell(name: str, part: str = "factor") -> str:
+        return shown.locator(f"td[data-of={name}][data-row=cost] .{part}").inner_text()
 
     assert (cell("quick"), cell("slow")) == ("1×", "4.00×")
+    assert (cell("quick", "around"), cell("slow", "around")) == ("", "")  # it is narrow
+    assert cell(UNSTEADY, "around") == "±7%"
     assert shown.locator("td[data-of=quick][data-row=cost].best").count() == 1
     assert shown.locator("td[data-of=odd][data-row=most].fails").count() == 1
     page.locator("#baseline").select_option("slow")
     assert (cell("quick"), cell("slow")) == ("0.25×", "1×")
+    assert cell(UNSTEADY, "around") == "±6%"
     assert shown.locator("td[data-of=quick][data-row=cost].better").count() == 1
     assert shown.locator("td[data-of=slow].worse").count() == 0
     assert "slow" in page.locator("#compared").inner_text()
@@ -549,6 +553,7 @@ def test_the_small_table_compares_with_a_chosen_baseline_and_hides_columns(seen:
     assert shown.locator("td[data-of=quick]:visible").count() == 0
     page.locator("#baseline").select_option("")
     assert cell("slow") == "4.00×"
+    assert cell(UNSTEADY, "around") == "±7%"
 
 
 def test_the_guide_answers_what_the_figures_say_and_leaves_out_what_they_do_not(seen: Seen) -> None:

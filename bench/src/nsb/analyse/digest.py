@@ -29,7 +29,7 @@ from nsb.registry.terms import METRIC_UNITS, MORE_IS_BETTER, SHARES, Frozen, Met
 MOST_FINDINGS = 5
 MOST_SURPRISES = 3
 WIDEST = 0.5
-"""A value whose interval is wider than this share of it, on one side, has no factor: the mean of such ratios says little."""
+"""A value whose interval is wider than this share of it, on one side, has no factor, and no such factor is told: it says little."""
 ALIKE = 1 + judge.MARGINS["ratio"]
 """Where the greatest upper bound is at most so many times the least lower one, nobody differs in a way that a choice should depend on."""
 
@@ -272,7 +272,7 @@ def _factors(
     cells: Sequence[Cell],
     starts: Sequence[Start],
 ) -> dict[str, dict[str, Factor]]:
-    """Contender → baseline → factor; none without two common rounds, nor of a figure that is a bound, nor a ratio of one hardly known."""
+    """Contender → baseline → factor; none without two common rounds, nor of a figure that is a bound, nor a ratio that is hardly known."""
     shares = metric in SHARES
     names = [place.contender for place in places if _told(place) and (shares or _steady(place))]
     unit: judge.Unit = "ratio"
@@ -291,7 +291,8 @@ def _factors(
             if len(x) > 1:
                 around = contrast(x).interval(0.95)
                 value, low, high = (judge.shown(each, unit) for each in (sum(x) / len(x), around.low, around.high))
-                factors[name][baseline] = Factor(value=value, low=low, high=high, unit=unit, tied=(name, baseline) in ties)
+                if unit != "ratio" or _narrow(value, low, high):
+                    factors[name][baseline] = Factor(value=value, low=low, high=high, unit=unit, tied=(name, baseline) in ties)
     return factors
 
 
@@ -303,7 +304,11 @@ def _steady(place: Place) -> bool:
     assert place.value is not None
     assert place.low is not None
     assert place.high is not None
-    return max(place.high - place.value, place.value - place.low) <= WIDEST * place.value
+    return _narrow(place.value, place.low, place.high)
+
+
+def _narrow(value: float, low: float, high: float) -> bool:
+    return max(high - value, value - low) <= WIDEST * value
 
 
 def metric_of(name: str) -> Metric:

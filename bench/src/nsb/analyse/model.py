@@ -453,8 +453,9 @@ def _stations(run: Mapping[str, Any], contenders: Mapping[str, Contender], conte
 
 
 def merged(models: Sequence[CostModel]) -> CostModel:
-    """The first model; memory that its run did not measure is from the first of the others that did, on the same profile, and a bound only
-    where no run has a figure. Each quantity names its run, and none is made of two: as verdicts are merged (render/claims.py, across)."""
+    """The first model; memory that its run did not measure is from the first of the others that did, on the same profile. Each quantity
+    names its run, and none is made of two: as verdicts are merged (merged.py). A bound is a measurement too: an older run whose figure
+    has a narrow interval may have it for a reason that was mended since."""
     first = models[0]
     others = [each for each in models[1:] if each.profile == first.profile]
 
@@ -462,8 +463,7 @@ def merged(models: Sequence[CostModel]) -> CostModel:
         memories = [fitted.memory, *(same.memory for each in others if (same := each.of(fitted.contender)) is not None)]
 
         def first_of(name: str) -> Quantity | None:
-            there = [value for each in memories if (value := getattr(each, name)) is not None]
-            return next((value for value in there if not value.bound), there[0] if there else None)
+            return next((value for each in memories if (value := getattr(each, name)) is not None), None)
 
         return fitted.model_copy(update={"memory": Memory(**{name: first_of(name) for name in Memory.model_fields})})
 

@@ -33,6 +33,8 @@ from nsb.render.words import bound_sign, number, plain, signed
 
 BAR = "\\|"
 """A bar within a cell of a Markdown table."""
+MOST_RUNS = 3
+"""Of those that say the same of a claim so many are named, the newest: nine times *too few rounds* says no more."""
 _COLOURS: dict[Conclusion, str] = {
     "SUPPORTED": "green", "REFUTED": "red", "TAUTOLOGY": "cyan", "UNDECIDED": "yellow", "NOT_MEASURED": "dim",
 }  # fmt: skip
@@ -306,7 +308,7 @@ def summary_across(found: Sequence[Across], language: Language, above: str = "")
         against: dict[str, list[str]] = {}
         for folder, claim in each.against:
             against.setdefault(verdict(claim, language), []).append(linked(folder))
-        lines += [f"{said}: {', '.join(runs)}" for said, runs in against.items()]
+        lines += [f"{said}: {_some(runs, MOST_RUNS)}" for said, runs in against.items()]
         lines += [
             text("claim.part_elsewhere", language, n=part, verdict=text(f"verdict.{word}", language), run=linked(folder))
             for part, folder, word in each.parts

@@ -50,6 +50,16 @@ def factor(found: Factor | None) -> str:
     return "" if round(found.value) == 0 else f"{'−' if found.value < 0 else '+'}{abs(found.value):.0f} ms"
 
 
+def factor_width(found: Factor | None) -> str:
+    """`±9%`, the half-width of its interval, the wider side, where that is more than `TOLD`; of a difference in ms as of a latency."""
+    if found is None:
+        return ""
+    widest = max(found.high - found.value, found.value - found.low)
+    if found.unit == "ms":
+        return f"±{widest:.0f} ms" if round(widest) > CLOCK_MS else ""
+    return f"±{widest / found.value:.0%}" if widest > TOLD * found.value else ""
+
+
 def beside(row: Row, place: Place, baseline: str) -> str:
     """The factor to a baseline, which is 1× itself where others have one; nothing where a difference is 0 when rounded."""
     if place.contender == baseline and place.value is not None and not by_clock(row):
@@ -150,7 +160,8 @@ def table(found: Digest, language: Language) -> str:
 
 
 def _cell(row: Row, place: Place, language: Language) -> str:
-    large = beside(row, place, row.leader or "")
+    leader = row.leader or ""
+    large = f"{beside(row, place, leader)} {factor_width(place.factors.get(leader))}".strip()
     first = {
         "best": f"**{large}**" if large else "**best**",
         "tied": f"≈ {large}".strip(),

@@ -127,8 +127,10 @@ def _quantities(question: Question, model: CostModel) -> dict[str, Quantity]:
 
 def _memory(found: dict[str, Quantity], language: Language) -> str:
     ordered = sorted(found.items(), key=lambda each: each[1].value)
-    names = ", ".join(f"{name} {'≤' if q.bound else ''}{number(q.value)} ({number(q.low)}–{number(q.high)})" for name, q in ordered)
-    return text("guide.memory", language, names=names)
+    told = (
+        f"{name} ≤{number(q.value)}" if q.bound else f"{name} {number(q.value)} ({number(q.low)}–{number(q.high)})" for name, q in ordered
+    )
+    return text("guide.memory", language, names=", ".join(told))
 
 
 # --- worked examples -------------------------------------------------------------------------------------------------------------

@@ -18,7 +18,7 @@ from nsb.render.messages import LANGUAGES
 class Cell:
     """`kind`: best, tied, worse, unknown or none, where there is no figure; of those not compared `near` as Row.near.
 
-    `factor` is the one to the leader of the row."""
+    `factor` is the one to the leader of the row, `around` the half-width of its interval."""
 
     contender: str
     kind: str
@@ -27,6 +27,7 @@ class Cell:
     factor: str
     value: Markup
     width: str
+    around: str
 
 
 @dataclass(frozen=True)
@@ -64,7 +65,13 @@ def _cell(row: Row, place: Place) -> Cell:
         factor=words.beside(row, place, row.leader or ""),
         value=both(messages.in_each(lambda language: words.value(row, place, language) or "–")),
         width=words.width(row, place),
+        around=_around(place, row.leader or ""),
     )
+
+
+def _around(place: Place, baseline: str) -> str:
+    """The baseline itself has none."""
+    return words.factor_width(place.factors.get(baseline)) if place.contender != baseline else ""
 
 
 def _relation(row: Row, place: Place, baseline: str) -> str:
@@ -80,13 +87,14 @@ def _relation(row: Row, place: Place, baseline: str) -> str:
 
 
 def factors(found: Digest) -> dict[str, dict[str, dict[str, list[str]]]]:
-    """Row → baseline → contender → the factor, its interval, and `tied`, `better` or `worse` than the baseline, or `unknown`."""
+    """Row → baseline → contender → the factor, the half-width of its interval, and `tied`, `better` or `worse` than the baseline, or
+    `unknown`."""
     return {
         row.chosen.id: {
             baseline: {
                 place.contender: [
                     words.beside(row, place, baseline),
-                    words.bounds(each) if (each := place.factors.get(baseline)) is not None and place.contender != baseline else "",
+                    _around(place, baseline),
                     _relation(row, place, baseline),
                 ]
                 for place in row.places

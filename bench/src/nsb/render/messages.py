@@ -1199,9 +1199,9 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "digest.without": (" (without a figure: {names})", "(측정값 없음: {names})"),
     "digest.legend": (
         "Large: how many times the best value of the row (the geometric mean of the rounds' ratios, not the ratio of the two values). "
-        "Small: the value; ± is its 95 % interval, printed if wider than ±5 % (latency: ±1 ms).",
-        "큰 글씨: 그 행에서 가장 좋은 값의 몇 배인지(라운드별 비율의 기하 평균). 작은 글씨: 측정값. "
-        "±는 95% 신뢰 구간이며, ±5%(지연 시간은 ±1ms)보다 넓을 때만 적습니다.",
+        "Small: the value. ±: the 95 % interval of each, printed if wider than ±5 % (latency: ±1 ms).",
+        "큰 글씨: 그 행 1위의 몇 배인지(라운드별 비율의 기하 평균). 작은 글씨: 측정값. ±: 각각의 95% 신뢰 구간, "
+        "±5%(지연 시간은 ±1ms)보다 넓을 때만.",
     ),
     "digest.legend.range": (
         "± is not an interval but the range of the values (the halves of one round, or the least and the greatest): {rows}.",
@@ -1230,7 +1230,7 @@ MESSAGES: dict[str, tuple[str, str]] = {
     ),
     "digest.legend.doubt": (
         "?: in a third of its rounds or more a check warns, for example of other programs on the machine. The whole table says of what.",
-        "?: 라운드의 1/3 이상에서 검사가 경고했습니다(예: 다른 프로그램의 간섭). 내용은 전체 표에 있습니다.",
+        "?: 라운드의 1/3 이상에서 검사가 경고(예: 다른 프로그램의 간섭). 내용은 전체 표에.",
     ),
     "digest.legend.fails": ("✗ fails. {reasons}.", "✗ 버티지 못함. {reasons}."),
     "digest.legend.near": (

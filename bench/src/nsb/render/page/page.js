@@ -105,16 +105,19 @@
   // --- the small table -------------------------------------------------------------------------------------------------
 
   // Puts the factors to the chosen baseline beside the values. Without one they are those to the best of each row, as they came.
-  const asTheyCame = new Map(all('td.digest').map((cell) => [cell, [cell.querySelector('.factor').textContent, cell.className]]));
+  const asTheyCame = new Map(all('td.digest').map((cell) => {
+    const told = ['.factor', '.around'].map((part) => cell.querySelector(part).textContent);
+    return [cell, { told: [...told, ''], classes: cell.className }];
+  }));
 
   function compare() {
     const chosen = document.getElementById('baseline');
     if (!chosen) return;
-    for (const [cell, [factor, classes]] of asTheyCame) {
-      const [text, bounds, beside] = chosen.value ? data.factors[cell.dataset.row][chosen.value][cell.dataset.of] : [factor, '', ''];
+    for (const [cell, { told, classes }] of asTheyCame) {
+      const [text, around, beside] = chosen.value ? data.factors[cell.dataset.row][chosen.value][cell.dataset.of] : told;
       cell.className = chosen.value ? classes.replace(/\b(best|tied|worse|unknown)\b/, beside) : classes;
       cell.querySelector('.factor').textContent = text;
-      cell.querySelector('.bounds').textContent = bounds;
+      cell.querySelector('.around').textContent = around;
       const sign = cell.querySelector('.sign');
       if (sign) sign.hidden = Boolean(chosen.value) && !cell.classList.contains('fails');
     }
