@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from nsb.analyse.digest import Digest, Factor, Mark, Place, Row
 from nsb.analyse.model import CostModel
+from nsb.analyse.worked import Checked, Worked
 from nsb.registry.claims import Said
 from nsb.registry.digest import Chosen, DigestPlan, Question
 from nsb.render import guide
+from nsb.session.models import of_committed
 
 MODEL = CostModel(run="a", started_at="", machine="m", profile="1cpu", reference=None, contenders=[])
 QUESTION = Question(kind="least", row="cost", en="Which?", ko="무엇?", changes=Said(en="More.", ko="더."))
@@ -55,3 +59,12 @@ def test_in_a_row_that_nobody_compared_the_values_alone_are_told() -> None:
 def test_without_an_interval_nothing_is_answered() -> None:
     assert told(place("b", 1.5, 1.4, 1.6), interval=False) == []
     assert told() == []  # nobody to be beside
+
+
+def test_who_was_not_held_against_a_measurement_is_named() -> None:
+    model = of_committed(Path(__file__).resolve().parents[1])
+    checked = [Checked(contender=name, predicted=10.0, ratio=1.1, low=1.0, high=1.2) for name in ("go", "rust")]
+    worked = {"crud": [Worked(workload="crud", run="r", what="cpu", checked=checked)]}
+    lines = guide.page(PLAN, Digest(contenders=[], rows=[], findings=[]), model, worked, "results/r", "en").splitlines()
+    (unchecked,) = [line for line in lines if line.startswith("Not held against a measurement: ")]
+    assert set(unchecked.partition(": ")[2].rstrip(".").split(", ")) == {each.contender for each in model.contenders} - {"go", "rust"}

@@ -160,6 +160,10 @@ def _example(name: str, load: Workload, model: CostModel, worked: Sequence[Worke
         ratios = ", ".join(f"{each.contender} {each.ratio:.2f} ({each.low:.2f}–{each.high:.2f})" for each in one.checked)
         run = f"[{one.run}](../bench/results/{one.run}/run.json)"
         yield text(f"guide.worked.{name}", language, run=run, ratios=ratios) + "\n"
+    checked = {each.contender for one in worked for each in one.checked}
+    unchecked = [each.contender for each in sorted(found, key=_price) if each.contender not in checked]
+    if checked and unchecked:
+        yield text("guide.unchecked", language, names=", ".join(unchecked)) + "\n"
 
 
 def command(load: Workload) -> str:

@@ -1178,6 +1178,7 @@ MESSAGES: dict[str, tuple[str, str]] = {
         "Measured in {run}: 20 users whose requests each block for 50 ms. Requests per second, measured ÷ predicted: {ratios}.",
         "{run}에서 사용자 20명이 50ms씩 블로킹하는 요청을 보냈습니다. 초당 요청 수의 측정값 ÷ 예측값: {ratios}.",
     ),
+    "guide.unchecked": ("Not held against a measurement: {names}.", "측정값과 비교하지 않은 서버: {names}."),
     "guide.answer": ("Cheapest: **{best}**, {price}.", "가장 싼 서버: **{best}** {price}."),
     "guide.answer_near": ("Intervals that overlap with it: {names}.", "신뢰 구간이 겹치는 서버: {names}."),
     "guide.nobody": ("No server copes with it in the measured settings.", "측정한 설정으로 감당하는 서버가 없습니다."),
@@ -1256,8 +1257,9 @@ MESSAGES: dict[str, tuple[str, str]] = {
         "**{articles}의 주장 {all}개** 가운데 {supported}개는 사실로 확인했고 {refuted}개는 사실과 다릅니다.",
     ),
     "digest.means": (
-        "A number is *reproduced* if ours is within 10 % of it. The letter is that of the article, named below all claims.",
-        "*재현됨*: 글의 수치와 차이가 10% 이내. 알파벳은 글(전체 주장 아래에 제목).",
+        "A number is *reproduced* if ours is within 10 % of it. The letter is that of the article. "
+        "All claims name the articles, and the run of each figure.",
+        "*재현됨*: 글의 수치와 차이가 10% 이내. 알파벳은 글. 글의 제목과 수치의 출처는 전체 주장에.",
     ),
     "digest.links": (
         "[All claims]({claims}) · [the whole table, with every doubt]({table}) · the page with charts: `./justw report {run}`",
