@@ -59,6 +59,24 @@ def test_a_value_with_doubts_has_their_mark_and_the_legend_says_what_it_means() 
         assert key not in picture.svg(WHOLE, language, "light")
 
 
+def test_a_sentence_has_the_doubt_of_its_figure() -> None:
+    doubted = made(changed("cost-read", "rust", doubts=["V8 cold"]))
+    assert re.search(r"least CPU on rust, 21\.0\? µs", words.sentence(doubted.findings[0], "en"))
+    assert "?" not in words.sentence(WHOLE.findings[0], "en")
+
+
+def test_nobody_else_is_told_as_the_dearest_where_its_factor_is_hardly_known() -> None:
+    unsteady = [
+        cell.model_copy(update={"cpu_us_per_request": {"service": 900.0 * (1.6 if cell.round % 2 else 0.7)}})
+        if (cell.scenario, cell.contender) == ("cost-read", "python") else cell
+        for cell in standard.cells()
+    ]  # fmt: skip
+    found = made(unsteady)
+    assert marks(found, "cost-read")["python"] == "worse"
+    assert "rust" not in next(row for row in found.rows if row.chosen.id == "cost-read").place("python").factors
+    assert "cost-read" not in {each.told.row for each in found.findings}
+
+
 def test_the_legend_says_what_a_factor_is_the_mean_of() -> None:
     """A start after 2.38 s beside one after 0.015 s was 146×, though 2.38 ÷ 0.015 is 159."""
     assert "mean of the rounds' ratios" in words.notes(WHOLE, "en")[0]

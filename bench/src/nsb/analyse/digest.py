@@ -349,9 +349,10 @@ def _least(told: Told, row: Row, table: Table) -> Sides:
         return [], []
     leader = row.place(row.leader)
     near = [place for place in row.places if place.contender != row.leader and place.mark != "worse"]
-    worse = [place for place in row.places if place.mark == "worse" and row.leader in place.factors]
-    dearest = sorted(worse, key=lambda place: place.factors[leader.contender].value)[-1:]
-    return [leader, *near], dearest
+    worse = [place for place in row.places if place.mark == "worse"]
+    dearest = sorted(worse, key=lambda place: place.value or 0.0)[-1:]
+    # Another one than the dearest would be told as it where its own factor is hardly known.
+    return ([leader, *near], dearest) if all(leader.contender in place.factors for place in dearest) else ([], [])
 
 
 def _split(told: Told, row: Row, table: Table) -> Sides:

@@ -35,10 +35,19 @@ def width(row: Row, place: Place) -> str:
     """`±12%`, the half-width of the interval, the wider side, where that is more than `TOLD`; of latency `±3 ms` above the clock's own."""
     if place.value is None or place.low is None or place.high is None or place.bound:
         return ""
-    widest = max(place.high - place.value, place.value - place.low)
-    if by_clock(row) and not place.reached:
+    return _width(place.value, place.low, place.high, by_clock(row) and not place.reached)
+
+
+def factor_width(found: Factor | None) -> str:
+    """The same of a factor; a baseline beside itself has none."""
+    return "" if found is None else _width(found.value, found.low, found.high, found.unit == "ms")
+
+
+def _width(value: float, low: float, high: float, in_ms: bool) -> str:
+    widest = max(high - value, value - low)
+    if in_ms:
         return f"±{widest:.0f} ms" if round(widest) > CLOCK_MS else ""
-    return f"±{widest / place.value:.0%}" if widest > TOLD * place.value else ""
+    return f"±{widest / value:.0%}" if widest > TOLD * value else ""
 
 
 def factor(found: Factor | None) -> str:
@@ -50,16 +59,6 @@ def factor(found: Factor | None) -> str:
     return "" if round(found.value) == 0 else f"{'−' if found.value < 0 else '+'}{abs(found.value):.0f} ms"
 
 
-def factor_width(found: Factor | None) -> str:
-    """`±9%`, the half-width of its interval, the wider side, where that is more than `TOLD`; of a difference in ms as of a latency."""
-    if found is None:
-        return ""
-    widest = max(found.high - found.value, found.value - found.low)
-    if found.unit == "ms":
-        return f"±{widest:.0f} ms" if round(widest) > CLOCK_MS else ""
-    return f"±{widest / found.value:.0%}" if widest > TOLD * found.value else ""
-
-
 def beside(row: Row, place: Place, baseline: str) -> str:
     """The factor to a baseline, which is 1× itself where others have one; nothing where a difference is 0 when rounded."""
     if place.contender == baseline and place.value is not None and not by_clock(row):
@@ -68,10 +67,7 @@ def beside(row: Row, place: Place, baseline: str) -> str:
 
 
 def bounds(found: Factor) -> str:
-    """`1.31–1.41`; in ms no finer than the clock."""
-    if found.unit == "ms":
-        low, high = min(found.low, found.value - CLOCK_MS), max(found.high, found.value + CLOCK_MS)
-        return f"{low:.0f} … {high:.0f} ms".replace("-", "−")
+    """`1.31–1.41`, of a ratio."""
     return f"{number(found.low)}–{number(found.high)}"
 
 
@@ -128,8 +124,8 @@ def with_interval(row: Row, place: Place, language: Language) -> str:
     assert place.high is not None
     if place.bound:
         return f"≤ {messages.amount(number(place.high), row.unit, language)}"
-    shown, low, high = (f"{each:.0f}" if by_clock(row) else number(each) for each in (place.value, place.low, place.high))
-    return text("digest.interval", language, value=_amount(row, shown, language), low=low, high=high)
+    low, high = (f"{each:.0f}" if by_clock(row) else number(each) for each in (place.low, place.high))
+    return text("digest.interval", language, value=_amount(row, value(row, place, language), language), low=low, high=high)
 
 
 def hull(row: Row, places: Sequence[Place], language: Language) -> str:

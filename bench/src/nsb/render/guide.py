@@ -127,17 +127,18 @@ def _quantities(question: Question, model: CostModel) -> dict[str, Quantity]:
 
 def _memory(found: dict[str, Quantity], language: Language) -> str:
     ordered = sorted(found.items(), key=lambda each: each[1].value)
-    told = (
-        f"{name} ≤{number(q.value)}" if q.bound else f"{name} {number(q.value)} ({number(q.low)}–{number(q.high)})" for name, q in ordered
-    )
-    return text("guide.memory", language, names=", ".join(told))
+
+    def told(q: Quantity) -> str:
+        return f"≤{number(q.value)}" if q.bound else f"{number(q.value)} ({number(q.low)}–{number(q.high)})"
+
+    return text("guide.memory", language, names=", ".join(f"{name} {told(q)}" for name, q in ordered))
 
 
 # --- worked examples -------------------------------------------------------------------------------------------------------------
 
 
 def _example(name: str, load: Workload, model: CostModel, worked: Sequence[Worked], language: Language) -> Iterator[str]:
-    found = [each for each in sized(model, load) if each.price is not None]
+    found = sorted((each for each in sized(model, load) if each.price is not None), key=_price)
     if not found:
         return
     yield f"### {text(f'size.example.{name}', language)}\n"
@@ -146,7 +147,7 @@ def _example(name: str, load: Workload, model: CostModel, worked: Sequence[Worke
     heads = ("cores", "memory", "p50", "first", "price")
     yield f"| | {' | '.join(text(f'size.head.{each}', language) for each in heads)} |"
     yield "|---|" + "---:|" * len(heads)
-    for each in sorted(found, key=_price):
+    for each in found:
         first = "–" if each.full_first is None else text(
             "size.full", language, station=text(f"size.station.{each.full_first}", language), rate=size.short(each.full_at or 0.0)
         )  # fmt: skip
@@ -161,7 +162,7 @@ def _example(name: str, load: Workload, model: CostModel, worked: Sequence[Worke
         run = f"[{one.run}](../bench/results/{one.run}/run.json)"
         yield text(f"guide.worked.{name}", language, run=run, ratios=ratios) + "\n"
     checked = {each.contender for one in worked for each in one.checked}
-    unchecked = [each.contender for each in sorted(found, key=_price) if each.contender not in checked]
+    unchecked = [each.contender for each in found if each.contender not in checked]
     if checked and unchecked:
         yield text("guide.unchecked", language, names=", ".join(unchecked)) + "\n"
 
@@ -180,8 +181,8 @@ def _price(of: Sized) -> float:
 
 
 def _answer(found: Sequence[Sized], language: Language) -> str:
-    """The cheapest of those that no station fails, and whose interval overlaps with its own."""
-    carrying = sorted((each for each in found if not each.lacks), key=_price)
+    """The cheapest of those that no station fails, and whose interval overlaps with its own. `found`: the cheapest first."""
+    carrying = [each for each in found if not each.lacks]
     if not carrying:
         return text("guide.nobody", language)
     least = carrying[0].price

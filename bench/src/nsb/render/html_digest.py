@@ -65,13 +65,8 @@ def _cell(row: Row, place: Place) -> Cell:
         factor=words.beside(row, place, row.leader or ""),
         value=both(messages.in_each(lambda language: words.value(row, place, language) or "–")),
         width=words.width(row, place),
-        around=_around(place, row.leader or ""),
+        around=words.factor_width(place.factors.get(row.leader or "")),
     )
-
-
-def _around(place: Place, baseline: str) -> str:
-    """The baseline itself has none."""
-    return words.factor_width(place.factors.get(baseline)) if place.contender != baseline else ""
 
 
 def _relation(row: Row, place: Place, baseline: str) -> str:
@@ -94,7 +89,7 @@ def factors(found: Digest) -> dict[str, dict[str, dict[str, list[str]]]]:
             baseline: {
                 place.contender: [
                     words.beside(row, place, baseline),
-                    _around(place, baseline),
+                    words.factor_width(place.factors.get(baseline)),
                     _relation(row, place, baseline),
                 ]
                 for place in row.places

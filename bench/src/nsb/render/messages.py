@@ -1098,10 +1098,10 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "guide.head": (
         "Written by `./justw report RUN --readme` from the newest standard run; memory is from the runs that are named. "
         "Brackets are 95 % intervals. µs: CPU of a request. ms: p99 of the other requests while one blocks. "
-        "*Near*: the whole interval is at most {near} times the least.",
+        "*Near*: the whole interval is at most {near} times the least. ?: in a third of its rounds or more a check warns.",
         "`./justw report RUN --readme`가 최신 standard 측정으로 만든 문서이며, 메모리는 이름을 적은 측정의 값입니다. "
         "괄호 안은 95% 신뢰 구간입니다. µs는 요청당 CPU, ms는 한 요청이 블로킹하는 동안 다른 요청의 p99입니다. "
-        "*비슷함*: 신뢰 구간 전체가 가장 적은 값의 {near}배 이내.",
+        "*비슷함*: 신뢰 구간 전체가 가장 적은 값의 {near}배 이내. ?: 라운드의 1/3 이상에서 검사가 경고한 값.",
     ),
     "guide.column.question": ("Ask yourself", "질문"),
     "guide.column.answer": ("What the figures say", "측정 결과"),
