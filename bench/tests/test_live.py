@@ -77,6 +77,8 @@ FAULTS: dict[str, tuple[Callable[[subprocess.Popen[str], list[psutil.Process]], 
     "the harness is killed": (lambda harness, _: harness.kill(), -signal.SIGKILL, ""),
 }
 """What happens in the first, second and third sitting → its exit code and what is said."""
+OF_THE_MACHINE = ("V2 ", "V7 ", "V11 ")
+"""Other tests run beside this one: the generator, the service or the harness may get no core in time, which decides nothing here."""
 
 
 def test_a_run_that_is_stopped_in_three_ways_keeps_its_cells_leaves_nothing_behind_and_goes_on(
@@ -104,7 +106,7 @@ def test_a_run_that_is_stopped_in_three_ways_keeps_its_cells_leaves_nothing_behi
         process = started("bench-all", "--resume", str(folder), "--wait")
     output = process.communicate(timeout=1800)[0]
     why = uncounted(folder)
-    assert all(reason.startswith("V11 ") for reason in why), output  # the harness got no core: the machine of the test was too slow
+    assert all(reason.startswith(OF_THE_MACHINE) for reason in why), output
     assert (process.returncode, WORKS in output) == ((1, False) if why else (0, True)), output
     assert " claims of " not in output  # one round decides nothing
     assert measured(folder)[: len(kept)] == kept
