@@ -12,8 +12,9 @@ from conftest import open_cell
 from nsb.analyse import effects
 from nsb.analyse.cells import judged
 from nsb.measure.effects import call_ms, quoted
-from nsb.records.cells import Held, Record
+from nsb.records.cells import Record
 from nsb.records.effects import Effects
+from nsb.records.held import Held
 from nsb.records.summary import Load
 from nsb.registry.load import Registry
 from test_cells import record

@@ -14,7 +14,8 @@ from nsb.analyse import growth, table
 from nsb.analyse.growth import Climb, climb, over_rounds
 from nsb.analyse.validity import Observation, judge
 from nsb.measure import holder, k6
-from nsb.records.cells import Held, Reading, Stats
+from nsb.records.cells import Reading, Stats
+from nsb.records.held import Held
 from nsb.records.judged import Cell, Slope
 from nsb.registry import plan as plans
 from nsb.registry.contract import SERVER_THREADS

@@ -17,6 +17,9 @@ import (
 // Patience is how long a connection may take to be made, and its first event to come.
 const patience = 20 * time.Second
 
+// Look is how often it is looked whether a connection was refused or ended.
+const look = 50 * time.Millisecond
+
 // Level is so many connections from a time on (ms since 1970). They are opened evenly over WithinMS.
 type Level struct {
 	Connections int   `json:"connections"`
@@ -29,7 +32,9 @@ type Order struct {
 	URL     string  `json:"url"`
 	Levels  []Level `json:"levels"`
 	UntilMS int64   `json:"until_ms"`
-	Report  string  `json:"report"`
+	// UntilFull: no more are opened after the first that was refused or ended, and then it is over.
+	UntilFull bool   `json:"until_full"`
+	Report    string `json:"report"`
 }
 
 // Report counts connections.
@@ -76,16 +81,22 @@ func hold(order Order) Report {
 	var open sync.Map // of *net.TCPConn
 	var all sync.WaitGroup
 	opened := 0
+	full := func() bool { return order.UntilFull && count.refused.Load()+count.ended.Load() > 0 }
 	for _, level := range order.Levels {
 		added := level.Connections - opened
 		for number := range added {
 			at := level.AtMS + level.WithinMS*int64(number)/int64(added)
 			time.Sleep(time.Until(time.UnixMilli(at)))
+			if full() {
+				break
+			}
 			all.Go(func() { stream(order.URL, &count, &open) })
 		}
 		opened = level.Connections
 	}
-	time.Sleep(time.Until(time.UnixMilli(order.UntilMS)))
+	for until := time.UnixMilli(order.UntilMS); time.Now().Before(until) && !full(); {
+		time.Sleep(min(time.Until(until), look))
+	}
 	count.over.Store(true)
 	open.Range(func(connection, _ any) bool {
 		_ = connection.(net.Conn).Close()

@@ -73,6 +73,24 @@ func TestWhatIsRefusedOrEndedIsCountedAndSaid(t *testing.T) {
 	}
 }
 
+func TestNoneIsOpenedAfterTheFirstRefusal(t *testing.T) {
+	var asked atomic.Int64
+	full, _ := streams(t, nil)
+	door := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if asked.Add(1) > 5 {
+			http.Error(w, "full", http.StatusServiceUnavailable)
+			return
+		}
+		full.Config.Handler.ServeHTTP(w, r)
+	}))
+	t.Cleanup(door.Close)
+	level := []Level{{Connections: 1000, AtMS: soon(0), WithinMS: 60_000}}
+	report := hold(Order{URL: door.URL + "/", UntilMS: soon(60_000), UntilFull: true, Levels: level})
+	if report.Opened != 5 || report.Ended != 0 || report.Refused < 1 || report.Refused > 500 || !strings.Contains(report.Why, "503") {
+		t.Errorf("%+v", report)
+	}
+}
+
 func TestTheReportIsWritten(t *testing.T) {
 	server, _ := streams(t, nil)
 	file := filepath.Join(t.TempDir(), "report.json")

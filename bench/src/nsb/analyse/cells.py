@@ -11,12 +11,13 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-from nsb.analyse import duet, effects, failing, overload, owners, physics
+from nsb.analyse import duet, effects, exhausted, failing, overload, owners, physics
 from nsb.analyse.growth import climb
 from nsb.analyse.validity import Judgement, Observation, judge
 from nsb.records.cells import CELLS_SCHEMA, Observed, Record
 from nsb.records.divided import Divided
 from nsb.records.duet import Duet
+from nsb.records.exhausted import Exhausted
 from nsb.records.failing import Failing
 from nsb.records.judged import Cell, Check, Half, Latency, SteadyWindow
 from nsb.records.overload import Overload
@@ -110,6 +111,8 @@ def judged(record: Record) -> Cell:
         return _overload(common, record.wall_s, record.overload)
     if record.failing is not None:
         return _failing(common, record.wall_s, record.failing)
+    if record.exhausted is not None:
+        return _exhausted(common, record.wall_s, record.exhausted)
     if record.observed is None:
         return Cell(**common, status="unsupported" if record.outcome == "unsupported" else "failed", reasons=[record.why or ""])
     o = observation(record)
@@ -199,6 +202,23 @@ def _failing(common: dict[str, Any], wall_s: float, seen: Failing) -> Cell:
         threads_peak=seen.threads,
         failing=found,
         halves=[Half(requests=good, p50_ms=None, service_cpu_s=0.0) for good in halves],
+    )
+
+
+def _exhausted(common: dict[str, Any], wall_s: float, seen: Exhausted) -> Cell:
+    """The cell of a service whose memory ended."""
+    checks = exhausted.checks(seen)
+    return Cell(
+        **common,
+        **_outcome(checks, has_figure=True),
+        limit="offered",
+        wall_s=wall_s,
+        window_s=seen.lasted_s,
+        vus=seen.most,
+        rate=seen.rate,
+        requests=seen.held.opened,
+        memory_peak_mib=seen.pss_mib,
+        connections=seen.held.opened,
     )
 
 

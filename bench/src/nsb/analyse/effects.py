@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from nsb.records.cells import Held
 from nsb.records.effects import Effects
+from nsb.records.held import Held
 from nsb.records.judged import Check
 from nsb.records.summary import Load
 

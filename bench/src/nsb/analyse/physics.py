@@ -15,6 +15,7 @@ from typing import Any
 from nsb.records.cells import Observed, Record
 from nsb.records.duet import Driven, Duet
 from nsb.records.edge import Edge
+from nsb.records.exhausted import Exhausted
 from nsb.records.failing import Failing
 from nsb.records.judged import Cell
 from nsb.records.overload import Overload, Tally
@@ -54,6 +55,8 @@ def of_record(record: Record, given: Given) -> str | None:
         return next(_duet(record.duet), None)
     if record.overload is not None:
         return next(_overload(record.overload), None)
+    if record.exhausted is not None:
+        return next(_exhausted(record.exhausted), None)
     return next(_failing(record.failing), None) if record.failing is not None else None
 
 
@@ -236,6 +239,12 @@ def _failing(seen: Failing) -> Iterator[str]:
         yield from _edges(seen.first, seen.last, seen.cores["machine"])
     for users in (each for own in seen.tallies for each in own):
         yield from _users(users)
+
+
+def _exhausted(seen: Exhausted) -> Iterator[str]:
+    held = seen.held
+    if min(held.opened, held.refused, held.ended) < 0 or held.ended > held.opened or held.opened + held.refused > seen.most:
+        yield f"of {seen.most} connections {held.opened} were held and {held.refused} refused, and {held.ended} ended"
 
 
 def _users(users: Tally) -> Iterator[str]:

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from nsb.analyse.growth import Climb, climb
-from nsb.records.cells import Held, Reading, Stats
+from nsb.records.cells import Reading, Stats
+from nsb.records.held import Held
 from nsb.records.judged import Check, Status
 from nsb.records.summary import Load
 from nsb.registry.terms import Limit, Model

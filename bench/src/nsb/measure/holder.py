@@ -8,9 +8,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from nsb.measure.process import Process
-from nsb.records.cells import Held
-from nsb.registry.shapes import HeldConnections, files_for
+from nsb.records.held import Held
+from nsb.registry.shapes import Exhaustion, HeldConnections, files_for
 from nsb.registry.timing import HELD_STEADY, Timing
+
+PATIENCE_S = 20.0
+"""How long the holder waits for a connection and its first event (hold.go; s)."""
 
 
 class HoldError(Exception):
@@ -32,6 +35,18 @@ def order(scenario: HeldConnections, timing: Timing, base_url: str, opens_s: flo
             for number, level in enumerate(scenario.levels)
         ],
         "until_ms": round((opens_s + timing.window_s) * 1000) + 200,  # the window's last reading still sees them
+        "report": str(report),
+    }
+
+
+def filling(scenario: Exhaustion, base_url: str, begins_s: float, until_s: float, report: Path) -> dict[str, object]:
+    """What the holder is told that opens connections until one is refused or ended, or all are there."""
+    within_ms = round(scenario.most / scenario.rate * 1000)
+    return {
+        "url": base_url + scenario.held,
+        "levels": [{"connections": scenario.most, "at_ms": round(begins_s * 1000), "within_ms": within_ms}],
+        "until_ms": round(until_s * 1000),
+        "until_full": True,
         "report": str(report),
     }
 

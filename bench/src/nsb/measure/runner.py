@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from nsb.measure import failing, holder, manifest, overload, warming
+from nsb.measure import exhausting, failing, holder, manifest, overload, warming
 from nsb.measure.duet import Ground
 from nsb.measure.interrupt import hurried
 from nsb.measure.journal import Journal
@@ -22,6 +22,7 @@ from nsb.measure.process import ProcessError
 from nsb.measure.running import Died, Running, drain, lost, wait_pool
 from nsb.records.cells import Record
 from nsb.records.duet import Duet
+from nsb.records.exhausted import Exhausted
 from nsb.records.manifest import Manifest
 from nsb.records.starts import Start
 from nsb.registry import shapes
@@ -166,12 +167,16 @@ class Runner:
             return self._unmeasured(slot, attempt, "unsupported", why_not)
         if slot.contender.id in self._out:
             return self._unmeasured(slot, attempt, "failed", self._out[slot.contender.id])
-        if slot.scenario.holding:
+        if isinstance(slot.scenario, shapes.Exhaustion) and not slot.contender.has_heap:
+            return self._unmeasured(slot, attempt, "unsupported", "it has no heap of a set size")
+        if slot.scenario.holding or isinstance(slot.scenario, shapes.Exhaustion):
             if self._observer.holder_program is None:
                 return self._unmeasured(
                     slot, attempt, "unsupported", "connections are held by a program that is built with Go, which is not here"
                 )
-            too_many = holder.too_many(slot.scenario.steps[-1], resource.getrlimit(resource.RLIMIT_NOFILE)[0])
+            too_many = holder.too_many(
+                slot.scenario.steps[-1] if slot.scenario.steps else slot.scenario.clients, resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+            )
             if too_many is not None:
                 return self._unmeasured(slot, attempt, "unsupported", too_many)
         running, contender = self._running.get(slot.contender.id), slot.contender.with_heap(slot.scenario.heap_mib)
@@ -200,7 +205,9 @@ class Runner:
             return self._unmeasured(slot, attempt, "failed", str(error))
         finally:
             running.process.freeze()
-            if slot.scenario.spends:
+            if slot.scenario.spends and running.process.exit_code is not None:
+                self._running.pop(slot.contender.id)
+            elif slot.scenario.spends:
                 self._end(slot.contender.id, 10 if not slot.scenario.holding else 0)
 
     def _seen(self, slot: Slot, running: Running, attempt: int) -> dict[str, Any]:
@@ -218,6 +225,8 @@ class Runner:
                 found = overload.measure(self._ground, scenario, self.plan.timing(scenario), running, self.plan.rounds < 2)
                 broke = lost(running, scenario, self.plan.workers)  # a service that does not live through it: that is a result
                 return {"overload": found.model_copy(update={"broke": broke})}
+            if isinstance(scenario, shapes.Exhaustion):
+                return {"exhausted": self._exhausted(slot, scenario, running, attempt)}
             if isinstance(scenario, shapes.Failing):
                 seen = failing.measure(self._ground, scenario, running)
                 if why := lost(running, scenario, self.plan.workers):  # here it has no figure then
@@ -226,6 +235,16 @@ class Runner:
         except (Died, ProcessError) as error:
             raise Unobserved(str(error)) from None
         return {"observed": self._observer.observe(slot, running, attempt)}
+
+    def _exhausted(self, slot: Slot, scenario: shapes.Exhaustion, running: Running, attempt: int) -> Exhausted:
+        """Raises ProcessError, and Unobserved."""
+        assert self._observer.holder_program is not None
+        try:
+            return exhausting.measure(
+                self.stage, self._observer.holder_program, scenario, running, f"{slot.round:02}-{slot.contender.id}-{attempt}"
+            )
+        except holder.HoldError as error:
+            raise Unobserved(str(error)) from None
 
     def _partner(self, slot: Slot) -> Running | None:
         """The reference, started again where it has ended; None for its own cell, and where it does not run beside this contender.

@@ -14,7 +14,9 @@ from nsb.records.divided import Divided
 from nsb.records.duet import Duet
 from nsb.records.edge import Edge
 from nsb.records.effects import Effects
+from nsb.records.exhausted import Exhausted
 from nsb.records.failing import Failing
+from nsb.records.held import Held
 from nsb.records.overload import Overload
 from nsb.records.owners import Owned
 from nsb.records.summary import Load
@@ -31,19 +33,6 @@ class Stats:
     requests_total: int
     busy_seconds_total: float
     in_flight: int
-
-
-@dataclass(frozen=True)
-class Held:
-    """What became of the connections that were held beside a load."""
-
-    opened: int
-    """Whose first event came."""
-    refused: int
-    ended: int
-    """By the service, before it was time."""
-    why: str
-    """The first refusal or end."""
 
 
 class Reading(Frozen):
@@ -233,10 +222,12 @@ class Record(Line):
 
     failing: Failing | None = None
     """Of a cell with a fault, in the place of `observed`."""
+    exhausted: Exhausted | None = None
+    """Of a cell in which a service's memory ends, in the place of `observed`."""
 
     @model_validator(mode="after")
     def _measured_or_why(self) -> Record:
-        seen = sum(each is not None for each in (self.observed, self.duet, self.overload, self.failing))
+        seen = sum(each is not None for each in (self.observed, self.duet, self.overload, self.failing, self.exhausted))
         if seen != (self.outcome == "measured") or (self.outcome == "measured") == (self.why is not None):
             raise ValueError("a record has what was observed, or why nothing was")
         return self

@@ -239,6 +239,8 @@ class Cell(Line):
     """Of an overload cell; its throughput is the capacity."""
     failing: FailingFigure | None = None
     """Of a cell with a fault."""
+    connections: int | None = None
+    """How many it held when its memory ended."""
     ladder: list[Reading] = []
     memory_slope: Slope | None = None
     whole: bool = False
@@ -264,6 +266,8 @@ class Cell(Line):
             return self.metric(which)
         if which == "served":
             return self.failing.served if self.failing is not None else None
+        if which == "connections":
+            return self.connections
         if which == "goodput":
             return self.overload.goodput() if self.overload is not None else None
         return self.throughput_rps if which == "throughput" else self.latency_ms.p50

@@ -16,6 +16,8 @@ from nsb.registry.timing import (
     BOOT_PER_VU_S,
     BOOT_S,
     COST_AROUND_S,
+    EXHAUSTION_END_S,
+    EXHAUSTION_LEAD_S,
     FAULT_AFTER_S,
     FAULT_LEAD_S,
     HELD_LEVEL_S,
@@ -440,6 +442,40 @@ class Failing(OfRows, Scenario):
         return Timing(boot_s=OVERLOAD_BOOT_S, spread_s=0.0, settle_s=lead, window_s=self.fault_s, drain_s=FAULT_AFTER_S)
 
 
+class Exhaustion(Scenario):
+    """Silent connections, more and more of them, until the heap of a JVM ends."""
+
+    shape: Literal["exhaustion"]
+    held: str = Field(pattern=r"^/")
+    """What is asked on the connections: a path whose answer does not end."""
+    rate: int = Field(gt=0)
+    """Connections opened per second."""
+    most: int = Field(gt=0)
+    """So many at the most."""
+    spends: ClassVar[bool] = True
+    headline: ClassVar[Headline] = "connections"
+    model: ClassVar[Model] = "open"
+
+    @property
+    def vus(self) -> int:
+        return self.most
+
+    @property
+    def paths(self) -> list[str]:
+        return [self.path, self.held]
+
+    def rate_for(self, workers: int) -> int:
+        return self.rate
+
+    def within(self, nofile: int) -> Scenario:
+        """With fewer connections where so many files are not allowed."""
+        return self.model_copy(update={"most": max(1, min(self.most, nofile - SPARE_FILES))})
+
+    def timing(self, tier: Tier) -> Timing:
+        """As if all were opened: most services end before."""
+        return Timing(boot_s=0.0, spread_s=0.0, settle_s=EXHAUSTION_LEAD_S, window_s=self.most / self.rate, drain_s=EXHAUSTION_END_S)
+
+
 def cost_rows(scenarios: Iterable[Scenario]) -> list[FullCore]:
     """The cost rows among these scenarios and those that others are made of, each once."""
     found = {row.id: row for each in scenarios if isinstance(each, CostRow | Overload | Failing) for row, _ in each.mixed}
@@ -447,10 +483,10 @@ def cost_rows(scenarios: Iterable[Scenario]) -> list[FullCore]:
 
 
 AnyScenario = Annotated[
-    OpenRate | ClosedUsers | MemoryLadder | HeldConnections | FixedWork | HeavyMix | FullCore | Mixture | Overload | Failing,
+    OpenRate | ClosedUsers | MemoryLadder | HeldConnections | FixedWork | HeavyMix | FullCore | Mixture | Overload | Failing | Exhaustion,
     Field(discriminator="shape"),
 ]
-SHAPES = ("rate", "users", "ladder", "held", "fixed-work", "mix", "cost", "mixture", "overload", "failure")
+SHAPES = ("rate", "users", "ladder", "held", "fixed-work", "mix", "cost", "mixture", "overload", "failure", "exhaustion")
 _ANY: TypeAdapter[Scenario] = TypeAdapter(AnyScenario)
 
 

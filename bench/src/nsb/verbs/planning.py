@@ -15,7 +15,7 @@ from nsb.registry.contract import POOL_SIZE
 from nsb.registry.load import ConfigurationError, Registry, chosen
 from nsb.registry.placement import Unit
 from nsb.registry.scenario import Scenario
-from nsb.registry.shapes import Failing, Overload
+from nsb.registry.shapes import Exhaustion, Failing, Overload
 from nsb.registry.terms import Profile
 from nsb.render import power
 from nsb.render.words import by_reason, count
@@ -42,6 +42,8 @@ def load_of(plan: plans.Plan, scenario: Scenario) -> str:
         return f"2 × {scenario.rate:g}/s open"
     if isinstance(scenario, Overload):
         return f"{scenario.levels[0]}–{scenario.levels[-1]} % open"
+    if isinstance(scenario, Exhaustion):
+        return f"{scenario.rate} connections/s open"
     return f"{scenario.rate_for(plan.workers)}/s open" if scenario.model == "open" else f"{scenario.vus} users closed"
 
 
