@@ -464,12 +464,9 @@ class Exhaustion(Scenario):
     def paths(self) -> list[str]:
         return [self.path, self.held]
 
-    def rate_for(self, workers: int) -> int:
-        return self.rate
-
     def within(self, nofile: int) -> Scenario:
-        """With fewer connections where so many files are not allowed."""
-        return self.model_copy(update={"most": max(1, min(self.most, nofile - SPARE_FILES))})
+        """With fewer connections where so many files are not allowed: the preflight wants two for each."""
+        return self.model_copy(update={"most": max(1, min(self.most, nofile // 2))})
 
     def timing(self, tier: Tier) -> Timing:
         """As if all were opened: most services end before."""
