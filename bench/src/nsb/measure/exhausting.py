@@ -10,7 +10,7 @@ from nsb.measure.native import Stage
 from nsb.measure.running import Running
 from nsb.records.exhausted import Exhausted
 from nsb.registry.shapes import Exhaustion
-from nsb.registry.timing import EXHAUSTION_END_S, EXHAUSTION_LEAD_S
+from nsb.registry.timing import EXHAUSTION_LEAD_S
 
 EVERY_S = 0.25
 """How often memory is read (s)."""
@@ -26,12 +26,12 @@ def measure(stage: Stage, program: Path, scenario: Exhaustion, running: Running,
     report = stage.logs / f"held-{name}.json"
     report.unlink(missing_ok=True)
     begins_s = time.time() + EXHAUSTION_LEAD_S
-    until_s = begins_s + scenario.most / scenario.rate + EXHAUSTION_END_S
+    until_s = begins_s + scenario.most / scenario.rate + holder.PATIENCE_S
     what = holder.filling(scenario, running.base_url, begins_s, until_s, report)
     holding = holder.start(program, what, stage.placement.generator, stage.logs / f"holder-{name}.log")
     pss_mib = 0.0
     try:
-        while holding.wait(EVERY_S) is None and time.time() < until_s + holder.PATIENCE_S + ENDS_S:
+        while holding.wait(EVERY_S) is None and time.time() < until_s + ENDS_S:
             if running.process.exit_code is None:
                 pss_mib = max(pss_mib, running.process.gauge().footprint().pss_mib)
         lasted_s = time.time() - begins_s

@@ -16,7 +16,6 @@ from nsb.registry.timing import (
     BOOT_PER_VU_S,
     BOOT_S,
     COST_AROUND_S,
-    EXHAUSTION_END_S,
     EXHAUSTION_LEAD_S,
     FAULT_AFTER_S,
     FAULT_LEAD_S,
@@ -470,7 +469,7 @@ class Exhaustion(Scenario):
 
     def timing(self, tier: Tier) -> Timing:
         """As if all were opened: most services end before."""
-        return Timing(boot_s=0.0, spread_s=0.0, settle_s=EXHAUSTION_LEAD_S, window_s=self.most / self.rate, drain_s=EXHAUSTION_END_S)
+        return Timing(boot_s=0.0, spread_s=0.0, settle_s=EXHAUSTION_LEAD_S, window_s=self.most / self.rate, drain_s=0.0)
 
 
 def cost_rows(scenarios: Iterable[Scenario]) -> list[FullCore]:

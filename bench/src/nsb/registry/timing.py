@@ -27,8 +27,8 @@ FAULT_LEAD_S, FAULT_AFTER_S = 1.0, 0.4
 """Users come for so long before a fault; and what the service is expected to take after it (s)."""
 OVERLOAD_BETWEEN_S = 0.8
 """Between two levels: a generator is started, and the service recovers (s)."""
-EXHAUSTION_LEAD_S, EXHAUSTION_END_S = 0.5, 20.0
-"""Before the first connection is opened, and how long a service may take when all are: one whose memory ends collects garbage first (s)."""
+EXHAUSTION_LEAD_S = 0.5
+"""Before the first connection is opened (s)."""
 HELD_LEVEL_S = 10.0
 """How long so many held connections stand, the time in which they are opened included."""
 HELD_READ_AT = (0.7, 0.95)
