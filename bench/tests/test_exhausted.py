@@ -1,8 +1,11 @@
-"""Cells in which the memory of a JVM ends: how many connections it held, and what stands against that. No clock and no service."""
+"""Cells in which the memory of a JVM ends: how many connections it held, and what stands against that."""
 
 from __future__ import annotations
 
 import re
+import sys
+from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -11,6 +14,8 @@ from conftest import recorded
 from nsb.analyse import table as tables
 from nsb.analyse.cells import judged, read_cells
 from nsb.analyse.physics import Impossible
+from nsb.measure import exhausting
+from nsb.measure.process import Process
 from nsb.records.cells import Record
 from nsb.records.exhausted import Exhausted
 from nsb.records.held import Held
@@ -90,3 +95,22 @@ def test_it_ends_as_many_connections_as_files_are_allowed(registry: Registry) ->
     assert within.most < 5000
     assert full.within(10**6) == full
     assert full.timing(registry.tiers["short"]).window_s == full.most / full.rate
+
+
+def test_what_the_holder_and_the_service_told_is_the_record(tmp_path: Path, registry: Registry) -> None:
+    """The processes are real, the programs are fakes: one holds five connections, the other one ends for want of memory."""
+    report = {"opened": 5, "refused": 1, "ended": 5, "why": "connection reset"}
+    program = tmp_path / "holder"
+    told = f"import json, os, pathlib; order = json.loads(os.environ['NSB_HOLD']); assert order['until_full'], order; made = {report}"
+    program.write_text(f"#!{sys.executable}\n{told}\npathlib.Path(order['report']).write_text(json.dumps(made))\n")
+    program.chmod(0o755)
+    service = f"import sys; print({WORDS!r}, file=sys.stderr); sys.exit(3)"
+    process = Process("service", [sys.executable, "-c", service], tmp_path / "service.log")
+    stage = SimpleNamespace(logs=tmp_path, placement=SimpleNamespace(generator=(0,)))
+    contender = SimpleNamespace(heap_mib=128)
+    running = SimpleNamespace(base_url="http://127.0.0.1:1", process=process, contender=contender)
+    scenario = next(each for each in registry.scenarios.values() if isinstance(each, shapes.Exhaustion))
+    found = exhausting.measure(stage, program, scenario, running, "01-a-1")  # type: ignore[arg-type]
+    assert (found.held, found.exit_code, found.last_words) == (Held(**report), 3, WORDS)  # type: ignore[arg-type]
+    assert (found.heap_mib, found.most) == (128, scenario.most)
+    assert judged(record(found)).connections == 5

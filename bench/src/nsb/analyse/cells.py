@@ -211,7 +211,6 @@ def _exhausted(common: dict[str, Any], wall_s: float, seen: Exhausted) -> Cell:
     return Cell(
         **common,
         **_outcome(checks, has_figure=True),
-        limit="offered",
         wall_s=wall_s,
         window_s=seen.lasted_s,
         vus=seen.most,
