@@ -103,6 +103,8 @@ def test_mistakes_of_both_files_are_told_at_once_with_their_keys(tmp_path: Path)
     [
         ('needs = ["go"]', 'needs = ["gone"]', "contenders.toml: service.go.needs"),
         ('folder = "go"', 'folder = "nowhere"', "contenders.toml: service.go.folder"),
+        ('folder = "go"', 'folder = "go"\ntested_with = "rust"', "contenders.toml: service.go.tested_with: no service of go/ with a suite"),
+        ('folder = "go"', 'folder = "go"\ntested_with = "go"', "contenders.toml: service.go.tested_with: no service of go/ with a suite"),
         ('service = "go"', 'service = "rust"', "contenders.toml: contender[go].service"),
         ('run = ["x"]', 'run = ["x"]\nunsupported = { nothing = "why" }', "contenders.toml: contender[go].unsupported"),
         (

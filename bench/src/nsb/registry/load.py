@@ -178,6 +178,9 @@ def _references(registry: Registry, root: Path) -> list[str]:
         mistakes += [f"{where}.needs: no tool is named {tool}" for tool in service.needs if tool not in registry.tools]
         if not (root / service.folder).is_dir():
             mistakes.append(f"{where}.folder: there is no folder {service.folder}/")
+        with_ = registry.services.get(service.tested_with or name)
+        if with_ is None or (service.tested_with is not None and (not with_.test or with_.folder != service.folder)):
+            mistakes.append(f"{where}.tested_with: no service of {service.folder}/ with a suite is named {service.tested_with}")
         mistakes += [f"{where}.sources: there is no folder {folder}/" for folder in service.sources if not (root / folder).is_dir()]
     for scenario in registry.scenarios.values():
         where = f"scenarios.toml: scenario[{scenario.id}]"

@@ -48,6 +48,8 @@ class Service(Frozen):
     needs: list[str]
     build: list[list[str]]
     test: list[list[str]] = []
+    tested_with: str | None = None
+    """The service whose suite reads all of its code: `just test` does not build it as well."""
     build_environment: dict[str, str] = {}
     sources: list[str] = []
     """Further folders that it is built from."""
