@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -19,7 +20,7 @@ from nsb.registry.terms import Metric
 from nsb.session.outputs import committed_before, read_code_of
 from nsb.session.runs import read_run
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("committed")]  # every committed run is judged once for all of them
 ROOT = Path(__file__).resolve().parents[2]
 TENTH = 1.1
 EQUALITY = (MarginRule, CapRule)
@@ -40,10 +41,15 @@ def everything() -> dict[str, Across]:
     return {each.claim.id: each for each in across([(newest.relative_to(ROOT).as_posix(), own), *runs])}
 
 
+@cache
+def recorded(folder: Path) -> tuple[dict[str, Any], list[Cell]]:
+    return read_run(folder)
+
+
 def judge_alone(id_: str, folder: Path, cells: Sequence[Cell] | None = None) -> JudgedClaim:
-    run, recorded = read_run(folder)
+    run, unaltered = recorded(folder)
     alone = known().model_copy(update={"claims": {id_: known().claims[id_]}})
-    return judged(run, recorded if cells is None else cells, read_starts_of(folder), read_code_of(folder), alone).claims[0]
+    return judged(run, unaltered if cells is None else cells, read_starts_of(folder), read_code_of(folder), alone).claims[0]
 
 
 def altered(cells: Sequence[Cell], contender: str, scenario: str, factor: float) -> list[Cell]:
@@ -65,7 +71,7 @@ def altered(cells: Sequence[Cell], contender: str, scenario: str, factor: float)
         return cell.model_copy(
             update={
                 "throughput_rps": times(cell.throughput_rps), "second": second, "latency_ms": latency, "memory_slope": slope,
-                "cpu_us_per_request": cpu, "memory_peak_mib": times(cell.memory_peak_mib),
+                "cpu_us_per_request": cpu, "connections": times(cell.connections), "memory_peak_mib": times(cell.memory_peak_mib),
                 "overload": cell.overload and cell.overload.model_copy(update={"levels": levels}),
             }
         )  # fmt: skip
@@ -144,7 +150,7 @@ def test_a_tenth_changes_the_conclusions_that_are_near_a_border_and_no_others() 
         before = judge_alone(id_, folder)
         assert before.conclusion == everything()[id_].claim.conclusion
         factor, whose = room(before)
-        cells = read_run(folder)[1]
+        cells = recorded(folder)[1]
         for contender, scenario, towards in whose:
             cells = altered(cells, contender, scenario, towards)
         after = judge_alone(id_, folder, cells)
@@ -168,7 +174,7 @@ def test_numbers_change_with_the_data_as_well() -> None:
         metric: Metric = ours.metric
         assert metric != "threads"
         factor = TENTH * TENTH if (number.factor or 1) >= 1 else 1 / TENTH / TENTH
-        cells = altered(read_run(folder)[1], ours.contender, ours.scenario, factor)
+        cells = altered(recorded(folder)[1], ours.contender, ours.scenario, factor)
         if metric == "duration":
             cells = [
                 one.model_copy(update={"window_s": one.window_s * factor}) if one.contender == ours.contender else one for one in cells
