@@ -88,7 +88,7 @@ def test_rounds_have_an_interval_in_the_table() -> None:
     assert "| **over**<br><sub>connections</sub> | 850" in markdown.table_block(table)
 
 
-def test_it_ends_as_many_connections_as_files_are_allowed(registry: Registry) -> None:
+def test_no_more_connections_are_opened_than_files_are_allowed(registry: Registry) -> None:
     (full,) = [each for each in registry.scenarios.values() if isinstance(each, shapes.Exhaustion)]
     within = full.within(5000)
     assert isinstance(within, shapes.Exhaustion)

@@ -169,14 +169,12 @@ class Runner:
             return self._unmeasured(slot, attempt, "failed", self._out[slot.contender.id])
         if isinstance(slot.scenario, shapes.Exhaustion) and not slot.contender.has_heap:
             return self._unmeasured(slot, attempt, "unsupported", "it has no heap of a set size")
-        if slot.scenario.holding or isinstance(slot.scenario, shapes.Exhaustion):
+        if slot.scenario.held_at_most:
             if self._observer.holder_program is None:
                 return self._unmeasured(
                     slot, attempt, "unsupported", "connections are held by a program that is built with Go, which is not here"
                 )
-            too_many = holder.too_many(
-                slot.scenario.steps[-1] if slot.scenario.steps else slot.scenario.clients, resource.getrlimit(resource.RLIMIT_NOFILE)[0]
-            )
+            too_many = holder.too_many(slot.scenario.held_at_most, resource.getrlimit(resource.RLIMIT_NOFILE)[0])
             if too_many is not None:
                 return self._unmeasured(slot, attempt, "unsupported", too_many)
         running, contender = self._running.get(slot.contender.id), slot.contender.with_heap(slot.scenario.heap_mib)

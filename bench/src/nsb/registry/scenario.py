@@ -118,6 +118,11 @@ class Scenario(Frozen):
         return ()
 
     @property
+    def held_at_most(self) -> int:
+        """Connections that bench/upstream/holder opens and holds; 0: none."""
+        return 0
+
+    @property
     def paths(self) -> list[str]:
         """All that a contender must answer to run it."""
         return [self.path]

@@ -138,12 +138,16 @@ class HeldConnections(Arrivals):
         return self.levels
 
     @property
+    def held_at_most(self) -> int:
+        return self.levels[-1]
+
+    @property
     def paths(self) -> list[str]:
         return [self.path, self.held]
 
     @property
     def clients(self) -> int:
-        return self.vus + self.levels[-1]
+        return self.vus + self.held_at_most
 
     def within(self, nofile: int) -> Scenario:
         """Without the levels for which too few open files are allowed; as it is where less than two would be left: its cells say why it
@@ -457,6 +461,10 @@ class Exhaustion(Scenario):
 
     @property
     def vus(self) -> int:
+        return self.most
+
+    @property
+    def held_at_most(self) -> int:
         return self.most
 
     @property

@@ -38,7 +38,7 @@ from nsb.registry.contract import POOL_SIZE
 from nsb.registry.load import Registry
 from nsb.registry.plan import Order, Plan, Slot, missing, order_for
 from nsb.registry.scenario import Scenario
-from nsb.registry.shapes import Exhaustion, FixedWork
+from nsb.registry.shapes import FixedWork
 from nsb.registry.terms import Profile, grouped
 
 UPSTREAM_BUILD = ["build", "-trimpath"]
@@ -74,7 +74,7 @@ def upstream_program(workshop: Workshop, say: Callable[[str], None]) -> Path:
 
 def holder_program(workshop: Workshop, scenarios: Sequence[Scenario], say: Callable[[str], None]) -> Path | None:
     """What holds connections beside a load; None where no scenario asks for it, or no Go is here. Raises BuildError."""
-    if "go" not in workshop.found or not any(scenario.holding or isinstance(scenario, Exhaustion) for scenario in scenarios):
+    if "go" not in workshop.found or not any(scenario.held_at_most for scenario in scenarios):
         return None
     command = [go(workshop), *UPSTREAM_BUILD, "-o", str(holder.program_file(workshop.root)), "./holder"]
     return _built(command, workshop.root / "bench" / "upstream", holder.program_file(workshop.root), say)
