@@ -19,6 +19,7 @@ from nsb.measure.process import Process
 from nsb.records.cells import Record
 from nsb.records.exhausted import Exhausted
 from nsb.records.held import Held
+from nsb.registry import plan as plans
 from nsb.registry import shapes
 from nsb.registry.load import Registry
 from nsb.render import markdown
@@ -94,6 +95,10 @@ def test_no_more_connections_are_opened_than_files_are_allowed(registry: Registr
     assert isinstance(within, shapes.Exhaustion)
     assert within.most < 5000
     assert full.within(10**6) == full
+    plan = plans.make(registry, "short", ["java-vt"], [full.id], "1cpu", 1, 1, nofile=5000)
+    assert [plan.cut_short(each) for each in plan.scenarios] == [
+        "up to 4,500 connections of 10,000: more open files are not allowed here (ulimit -Hn 10500 for all)"
+    ]
     assert full.timing(registry.tiers["short"]).window_s == full.most / full.rate
 
 

@@ -178,7 +178,7 @@ class Plan:
     def cut_short(self, scenario: Scenario) -> str | None:
         """Why a scenario holds fewer connections than it is meant to; None where it does not."""
         wanted = self.cut.get(scenario.id)
-        return None if wanted is None else cut_short(scenario.steps[-1], wanted)
+        return None if wanted is None else cut_short(scenario.held_at_most, wanted)
 
     @property
     def left_out(self) -> list[tuple[str, str, tuple[str, ...]]]:
@@ -306,7 +306,7 @@ def make(
         rows=rows(contenders, count, seed),
         asked=asked,
         articles=tuple(articles),
-        cut={whole.id: whole.steps[-1] for whole, left in zip(wanted, held, strict=True) if left.steps != whole.steps},
+        cut={whole.id: whole.held_at_most for whole, left in zip(wanted, held, strict=True) if left.held_at_most != whole.held_at_most},
         generators=tuple(generators),
         solo=solo,
     )

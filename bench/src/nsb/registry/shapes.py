@@ -458,13 +458,15 @@ class Exhaustion(Scenario):
     spends: ClassVar[bool] = True
     headline: ClassVar[Headline] = "connections"
     model: ClassVar[Model] = "open"
-
-    @property
-    def vus(self) -> int:
-        return self.most
+    vus: ClassVar[int] = 1
+    """None of k6's is there; the holder is one program."""
 
     @property
     def held_at_most(self) -> int:
+        return self.most
+
+    @property
+    def clients(self) -> int:
         return self.most
 
     @property
@@ -472,8 +474,8 @@ class Exhaustion(Scenario):
         return [self.path, self.held]
 
     def within(self, nofile: int) -> Scenario:
-        """With fewer connections where so many files are not allowed: the preflight wants two for each."""
-        return self.model_copy(update={"most": max(1, min(self.most, nofile // 2))})
+        """With fewer connections where so many files are not allowed."""
+        return self.model_copy(update={"most": max(1, min(self.most, nofile - SPARE_FILES))})
 
     def timing(self, tier: Tier) -> Timing:
         """As if all were opened: most services end before."""
