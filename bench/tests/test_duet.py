@@ -272,12 +272,18 @@ def test_a_collection_of_garbage_in_one_half_is_no_code_that_changes() -> None:
     assert not [doubt for doubt in cell.doubts if doubt.startswith("V8 ")]
 
 
+@pytest.mark.parametrize("changes", [{"bursts": [300.0, 200.0, 120.0]}, {"compiled_s": 0.2 * WINDOWS * EVERY}])
 @pytest.mark.parametrize(("rehearsal", "status"), [(True, "invalid"), (False, "valid")])
-def test_what_is_cold_says_so_and_has_no_figure_in_a_run_of_one_round(rehearsal: bool, status: str) -> None:
-    cold = HONEST.own.model_copy(update={"bursts": [300.0, 200.0, 120.0]})
+def test_what_is_cold_says_so_and_has_no_figure_in_a_run_of_one_round(changes: dict[str, Any], rehearsal: bool, status: str) -> None:
+    cold = HONEST.own.model_copy(update=changes)
     cell = judged(record(HONEST.model_copy(update={"own": cold, "rehearsal": rehearsal})))
     assert cell.status == status
     assert any(sentence.startswith("V8 slow is cold") for sentence in [*cell.reasons, *cell.doubts])
+
+
+def test_a_compiler_that_has_little_left_to_do_is_no_doubt() -> None:
+    warm = HONEST.own.model_copy(update={"compiled_s": 0.01 * WINDOWS * EVERY})
+    assert judged(record(HONEST.model_copy(update={"own": warm}))).doubts == judged(record(HONEST)).doubts
 
 
 def test_without_answers_there_is_no_figure() -> None:

@@ -14,7 +14,18 @@ from types import SimpleNamespace
 import psutil
 import pytest
 
-from nsb.measure.process import Process, ProcessError, cpu_s, footprint, forget_peak, free_port, lent_mib, switches
+from nsb.measure.process import (
+    Process,
+    ProcessError,
+    compilers,
+    cpu_s,
+    footprint,
+    forget_peak,
+    free_port,
+    lent_mib,
+    switches,
+    threads_cpu_s,
+)
 from nsb.measure.runner import Runner
 
 SPAWNS = """
@@ -224,3 +235,32 @@ def test_memory_that_came_and_went_between_two_looks_is_known(tmp_path: Path) ->
     finally:
         process.end(1)
     assert not forget_peak([2**22 - 1])
+
+
+def test_a_jvms_compilers_are_found_by_their_names_and_their_cpu_is_read() -> None:
+    named, over = threading.Event(), threading.Event()
+
+    def compiles() -> None:
+        Path(f"/proc/self/task/{threading.get_native_id()}/comm").write_text("C2 CompilerThread0", encoding="ascii")
+        named.set()
+        while not over.is_set():
+            sum(range(10_000))
+
+    assert (compilers([os.getpid()]), threads_cpu_s([])) == ([], None)
+    thread = threading.Thread(target=compiles)
+    thread.start()
+    try:
+        assert named.wait(60)
+        found = compilers([os.getpid()])
+        assert [each.name for each in found] == [str(thread.native_id)]
+        before = threads_cpu_s(found)
+        assert before is not None
+        until = time.monotonic() + 60
+        while (now := threads_cpu_s(found)) == before and time.monotonic() < until:
+            time.sleep(0.01)
+        assert now is not None
+        assert now > before
+    finally:
+        over.set()
+        thread.join()
+    assert threads_cpu_s(found) is None, "a thread that has ended tells nothing"

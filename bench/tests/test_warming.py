@@ -84,7 +84,7 @@ class Ground:
 def ran(code: int | None = None) -> Any:
     """A started contender; `pinned` are the cores that it was given, one after the other."""
     pinned: list[Sequence[int]] = []
-    process = SimpleNamespace(exit_code=code, pin=pinned.append)
+    process = SimpleNamespace(exit_code=code, pin=pinned.append, tree=tuple)
     return SimpleNamespace(process=process, contender=SimpleNamespace(id="a"), pinned=pinned, age_s=2.0)
 
 
@@ -202,6 +202,30 @@ def test_a_row_that_never_gets_steady_ends_with_the_cap(tmp_path: Path) -> None:
     assert (len(visits), rising) == (3 + 10, True)
 
 
+class Shares:
+    """What compilers used in each visit or burst, one after the other."""
+
+    def __init__(self, told: Sequence[float | None]) -> None:
+        self._told = iter(told)
+
+    def __call__(self, _: Any) -> Shares:
+        return self
+
+    def share(self) -> float | None:
+        return next(self._told)
+
+
+def test_a_row_that_costs_no_less_is_not_warm_while_compilers_are_at_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """java-pt cost 502, 487 and 508 µs, then some 330 with all connections, and half of that once its queue was empty."""
+    steps, few, full = [3500.0, 1000.0, 1000.0], [502.0, 487.0, 508.0, 500.0, 210.0, 208.0, 209.0], [200.0, 201.0, 199.0]
+    shares = [0.4, 0.7, 0.7, *(0.5, 0.5, 0.5, 0.3, 0.1, 0.0, 0.0), *(0.1, 0.15, 0.05)]
+    monkeypatch.setattr(warming, "Compiling", Shares(shares))
+    visits, rising, _ = warmed(tmp_path, [*steps, *few, *full], [row("a")])
+    assert [(visit.scenario, visit.cost_us) for visit in visits if visit.scenario] == [("a", pytest.approx(cost)) for cost in (*few, *full)]
+    assert [visit.compiling for visit in visits] == shares
+    assert rising is False
+
+
 # --- bursts ---------------------------------------------------------------------------------------------------------------
 
 
@@ -221,6 +245,11 @@ def test_bursts_end_when_a_half_is_no_cheaper_than_the_one_before(tmp_path: Path
     assert bursts(ground, ran(), full) == [300.0, 200.0, 150.0, 120.0, 118.0, 117.0]  # type: ignore[arg-type]
     assert ground.driven == [(full.path, full.vus, f"burst-{number}", warming.BURST_S + warming.EVERY_S, 0) for number in range(3)]
     assert all(each.ended for each in ground.all)
+
+
+def test_bursts_go_on_while_compilers_are_at_work(tmp_path: Path, full: FullCore, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(warming, "Compiling", Shares([0.4, 0.1]))
+    assert len(bursts(burst(tmp_path, [100.0] * 8), ran(), full)) == 4  # type: ignore[arg-type]
 
 
 def test_there_are_not_more_bursts_than_allowed_however_the_cost_falls(tmp_path: Path, full: FullCore) -> None:

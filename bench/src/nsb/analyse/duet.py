@@ -22,6 +22,8 @@ DEMAND = 0.90
 HALVES_DOUBT, HALVES_ERRORS = 0.10, 3
 """Halves of one cell that differ by more, and by so many standard errors of their difference, are a doubt: its code was still changing. A
 collection of garbage in one half alone is no such change, and its interval tells of it."""
+COMPILED_DOUBT = 0.10
+"""Share of a JVM's CPU in the window that its compilers may use: code that they have not reached yet runs at another cost."""
 FOREIGN_DOUBT, STEAL_DOUBT = 0.10, 0.02
 """Shares of the machine that other programs, and the hypervisor, may use before it is a doubt."""
 CORE_DOUBT, CORE_INVALID = 0.05, 0.10
@@ -419,13 +421,17 @@ def _noise(duet: Duet) -> Check:
 
 
 def _steady(duet: Duet) -> Check:
-    """V8: both halves of the cell say the same, and the warm-up ended because the cost fell no longer. In a run of one round what is cold
-    gets no figure: nobody would see that the others are warm."""
+    """V8: both halves of the cell say the same, the warm-up ended because the cost fell no longer, and no compiler was at work. In a run of
+    one round what is cold gets no figure: nobody would see that the others are warm."""
     found = figure(duet)
     if found is None:
         return _check("V8", ["fewer than four windows had an answer"], bad=True)
     both = [duet.own, *([duet.partner] if duet.partner is not None else [])]
     cold = [f"{each.contender} is cold: it still became cheaper when its warm-up ended" for each in both if still_falling(each.bursts)]
+    for each in both:
+        used_s = _scaled(each.series, duet)
+        if each.compiled_s is not None and each.compiled_s > COMPILED_DOUBT * used_s:
+            cold.append(f"{each.contender} is cold: its compilers used {each.compiled_s / used_s:.0%} of its CPU")
     moved = abs(math.log(found.halves)) > max(math.log1p(HALVES_DOUBT), HALVES_ERRORS * found.halves_error)
     unlike = [f"the second half differs from the first by {found.halves - 1:+.0%}"] if moved else []
     return _check("V8", [*cold, *unlike], bad=duet.rehearsal and bool(cold), halves=found.halves)

@@ -16,7 +16,18 @@ from nsb.measure.database import Server
 from nsb.measure.generator import Competitors, Open, Target, targets
 from nsb.measure.meter import sleep_until
 from nsb.measure.native import Stage
-from nsb.measure.process import ALL_CORES, Process, ProcessError, Program, cpu_s, idle_s, machine_times, waited_s
+from nsb.measure.process import (
+    ALL_CORES,
+    Process,
+    ProcessError,
+    Program,
+    compilers,
+    cpu_s,
+    idle_s,
+    machine_times,
+    threads_cpu_s,
+    waited_s,
+)
 from nsb.measure.running import Running
 from nsb.records.duet import Driven, Duet, Hang, Series, Speed
 from nsb.registry.shapes import CostRow, Mixture
@@ -94,6 +105,7 @@ def _measure(ground: Ground, scenario: CostRow, timing: Timing, own: Running, pa
     competitors = scenario.competitors + (0 if partner is not None else 1)  # one in the place of the partner
     computing = ground.competitors(competitors)
     before = [counted(each) for each in both]
+    compiling = [compilers(each.process.tree()) for each in both]
     caused = Caused(ground.stage, scenario)
     duration_s = timing.settle_s + timing.window_s + LATE_S + HANG_S + 2 * EVERY_S
     generators: list[Process] = []
@@ -112,12 +124,12 @@ def _measure(ground: Ground, scenario: CostRow, timing: Timing, own: Running, pa
             raise ProcessError(f"looking at the sockets took {late_s:.1f} s too long: the generators would end before the window")
         opens_s += max(0.0, late_s)
         sleep_until(opens_s)
-        first = _edge(ground, both, generators, computing)
+        first = _edge(ground, both, generators, computing, compiling)
         sleep_until(opens_s + random.uniform(0.1, 0.9) * timing.window_s)  # nobody knows when
         for look in looks:
             look.placed()
         sleep_until(opens_s + timing.window_s)
-        last = _edge(ground, both, generators, computing)
+        last = _edge(ground, both, generators, computing, compiling)
         midway.append(caused.midway())
         for look in looks:
             look.snap()
@@ -144,15 +156,24 @@ def _measure(ground: Ground, scenario: CostRow, timing: Timing, own: Running, pa
             counted=None if then is None or now is None else now - then,
             odd=load.odd,
             prepares=running.prepares,
-            waited_s=None if waits[0] is None or waits[1] is None else round(max(0.0, waits[1] - waits[0]), 6),
+            waited_s=_between(*waits),
+            compiled_s=_between(*compiled),
             least_ms=load.least_ms,
             pss_mib=round(memory, 2),
             at_once=min(scenario.vus, running.contender.at_once(len(ground.stage.placement.service), scenario.upstream_calls)),
             single_us=single,
             answers_of=load.answers_of if isinstance(scenario, Mixture) else [],
         )
-        for running, load, then, now, waits, memory, single in zip(
-            both, loads, before, after, zip(first.waited, last.waited, strict=True), memories, singles, strict=True
+        for running, load, then, now, waits, compiled, memory, single in zip(
+            both,
+            loads,
+            before,
+            after,
+            zip(first.waited, last.waited, strict=True),
+            zip(first.compiled, last.compiled, strict=True),
+            memories,
+            singles,
+            strict=True,
         )
     ]
     used = {role: round(last.cpu[role] - first.cpu[role], 6) for role in first.cpu}
@@ -177,6 +198,10 @@ def _measure(ground: Ground, scenario: CostRow, timing: Timing, own: Running, pa
         owned=[owned for owned in (look.owned() for look in looks) if owned is not None],
         **effects,
     )
+
+
+def _between(first_s: float | None, last_s: float | None) -> float | None:
+    return None if first_s is None or last_s is None else round(max(0.0, last_s - first_s), 6)
 
 
 def _single(ground: Ground, scenario: CostRow, running: Running, computing: Competitors) -> float | None:
@@ -256,17 +281,21 @@ def _settled(counted: Callable[[], int | None]) -> int | None:
 class _Edge:
     at_s: float
     waited: list[float | None]
+    compiled: list[float | None]
     cpu: dict[str, float]
     busy_s: float
     steal_s: float
     idle_s: float
 
 
-def _edge(ground: Ground, both: Sequence[Running], generators: Sequence[Process], computing: Competitors) -> _Edge:
+def _edge(
+    ground: Ground, both: Sequence[Running], generators: Sequence[Process], computing: Competitors, compiling: Sequence[Sequence[Path]]
+) -> _Edge:
     times = machine_times()
     return _Edge(
         time.time(),
         [waited_s(each.process.tree()) for each in both],
+        [threads_cpu_s(each) for each in compiling],
         {
             "database": ground.stage.database_gauge().cpu_s(),
             "upstream": ground.stage.upstream.gauge().cpu_s(),

@@ -375,6 +375,10 @@ def pin(pid: int, cpus: Sequence[int]) -> None:
                     os.sched_setaffinity(int(thread.name), cpus)
 
 
+COMPILERS = ("C1 Compiler", "C2 Compiler", "JVMCI Compiler")
+"""How the names of a JVM's compiler threads begin."""
+
+
 def cpu_s(pids: Sequence[int]) -> float:
     """CPU time that the processes have used, ended threads included (s, nanosecond resolution).
 
@@ -410,6 +414,27 @@ def waited_s(pids: Sequence[int]) -> float | None:
             except (OSError, IndexError, ValueError):
                 return None
     return total / 1e9
+
+
+def compilers(pids: Sequence[int]) -> list[Path]:
+    """The threads that compile for a JVM, as their folders in /proc. HotSpot names them; other runtimes compile on threads that have other
+    work, too."""
+    found = []
+    for pid in pids:
+        with contextlib.suppress(OSError):
+            for thread in Path(f"/proc/{pid}/task").iterdir():
+                with contextlib.suppress(OSError):
+                    if (thread / "comm").read_text(errors="replace").startswith(COMPILERS):
+                        found.append(thread)
+    return found
+
+
+def threads_cpu_s(threads: Sequence[Path]) -> float | None:
+    """CPU that these threads have used (schedstat, first field; s); None where there are none, and where one has ended or nobody tells."""
+    try:
+        return sum(int((thread / "schedstat").read_text().split()[0]) for thread in threads) / 1e9 if threads else None
+    except (OSError, IndexError, ValueError):
+        return None
 
 
 @dataclass(frozen=True)

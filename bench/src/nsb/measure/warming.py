@@ -1,18 +1,19 @@
-"""Warms a service: first all endpoints at once, then each cost row by itself, until a request costs no less than before; and one row
-at full load right before it is measured. Effects only."""
+"""Warms a service: first all endpoints at once, then each cost row by itself, until a request costs no less than before and a JVM's
+compilers rest; and one row at full load right before it is measured. Effects only."""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from nsb.measure import generator
 from nsb.measure.duet import EVERY_S, Ground, counted
 from nsb.measure.generator import Loaded, Target
-from nsb.measure.process import ALL_CORES, Process
+from nsb.measure.process import ALL_CORES, Process, compilers, threads_cpu_s
 from nsb.measure.running import Died, Running
 from nsb.records.duet import FALLING
-from nsb.records.starts import Visit, costs_of, steady
+from nsb.records.starts import COMPILING, Visit, compiles, costs_of, steady
 from nsb.registry.scenario import Scenario
 from nsb.registry.shapes import CostRow, Failing, FullCore, Overload, cost_rows
 
@@ -97,14 +98,19 @@ class _Course:
                 connections = max(1, row.vus // share)
                 counted(self.running)  # as a cell does: what a JVM was never asked is compiled in its first cell, at the cost of the others
                 self._visit(row.id, [(generator.target(row), connections)], connections, VISIT_S)
-            left = [row for row in left if not steady(costs_of(self.visits, row.id, max(1, row.vus // share)), quiet)]
+            left = [row for row in left if not self._steady(row, max(1, row.vus // share), quiet)]
         return True
+
+    def _steady(self, row: FullCore, connections: int, quiet: int) -> bool:
+        visits = [each for each in self.visits if (each.scenario, each.connections) == (row.id, connections)]
+        return steady([each.cost_us for each in visits], quiet) and not compiles(visits[-1])
 
     def _visit(
         self, scenario: str | None, orders: Sequence[tuple[Target, int]], connections: int, length_s: float, pause_ms: int = 0
     ) -> None:
         """Adds one visit: these targets at once, each with so many connections."""
         began_s, under_way = self.running.age_s, []
+        compiling = Compiling(self.running)
         self.left_s -= length_s
         try:
             for number, (target, count) in enumerate(orders):
@@ -123,8 +129,24 @@ class _Course:
                 connections=connections,
                 answers=answers,
                 cost_us=round(used_s / max(1, answers) * 1e6, 3),
+                compiling=compiling.share(),
             )
         )
+
+
+class Compiling:
+    """What a JVM's compilers use from now on."""
+
+    def __init__(self, running: Running) -> None:
+        self._threads = compilers(running.process.tree())
+        self._began_s, self._used_s = time.monotonic(), threads_cpu_s(self._threads)
+
+    def share(self) -> float | None:
+        """Of one core; None where it is no JVM."""
+        used_s = threads_cpu_s(self._threads)
+        if used_s is None or self._used_s is None:
+            return None
+        return round((used_s - self._used_s) / (time.monotonic() - self._began_s), 3)
 
 
 def _part(load: Loaded, first: int, last: int) -> tuple[int, float]:
@@ -134,8 +156,9 @@ def _part(load: Loaded, first: int, last: int) -> tuple[int, float]:
 
 
 def bursts(ground: Ground, running: Running, scenario: CostRow | Overload) -> list[float]:
-    """Full load on all cores right before a cell of it, until a request costs no less than just before; CPU µs per request of each half
-    of each burst. Programs that compile while they run throw away what they have not used for a while (node between two scenarios).
+    """Full load on all cores right before a cell of it, until a request costs no less than just before and a JVM's compilers rest; CPU µs
+    per request of each half of each burst. Programs that compile while they run throw away what they have not used for a while (node between
+    two scenarios).
 
     Raises Died where the service answers wrongly or goes away, ProcessError for what the generator does wrong.
     """
@@ -150,6 +173,7 @@ def _bursts(ground: Ground, running: Running, scenario: CostRow | Overload) -> l
     costs: list[float] = []
     for number in range(BURSTS):
         process = ground.drive(running, generator.targets(scenario), scenario.vus, f"burst-{number}", BURST_S + EVERY_S)
+        compiling = Compiling(running)
         try:
             load = _finished(running, process)
         finally:
@@ -157,7 +181,7 @@ def _bursts(ground: Ground, running: Running, scenario: CostRow | Overload) -> l
         for first, last in ((-3, -2), (-2, -1)):
             answers, used_s = _part(load, first, last)
             costs.append(round(used_s / max(1, answers) * 1e6, 3))
-        if costs[-1] > FALLING * costs[-2]:
+        if costs[-1] > FALLING * costs[-2] and (compiling.share() or 0.0) <= COMPILING:
             break
     return costs
 

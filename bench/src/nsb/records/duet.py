@@ -107,6 +107,8 @@ class Driven(Frozen):
     quarter of a second with which the load itself began."""
     waited_s: float | None
     """How long its threads were ready to run and had no core, between the window's edges (schedstat; s). None: nobody can read it."""
+    compiled_s: float | None = None
+    """CPU that a JVM's compilers used between the window's edges (s). None: it is no JVM, or of a run before 2026-11-28."""
     answers_of: list[int] = Field(default_factory=list)
     """Of a mixture: `answers` by part."""
     least_ms: float | None = None

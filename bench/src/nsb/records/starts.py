@@ -23,6 +23,8 @@ class Visit(Frozen):
     answers: int
     cost_us: float
     """CPU of the service per answer (µs)."""
+    compiling: float | None = None
+    """Share of one core that a JVM's compilers used meanwhile. None: it is no JVM, or of a run before 2026-11-28."""
 
 
 class Start(Frozen):
@@ -76,6 +78,9 @@ def read_starts(lines: Iterable[bytes]) -> list[Start]:
 
 # --- the rule by which a warm-up ends -------------------------------------------------------------------------------------
 
+COMPILING = 0.1
+"""A JVM whose compilers use more of one core than this is not warm. Before the queue is empty it is 0.3 to 0.9, afterwards below 0.15."""
+
 
 def brought(costs: Sequence[float]) -> bool:
     """Whether the last visit to a row still brought something: it cost at most `FALLING` of every one before. The first says nothing."""
@@ -85,6 +90,12 @@ def brought(costs: Sequence[float]) -> bool:
 def steady(costs: Sequence[float], quiet: int) -> bool:
     """Whether none of the last `quiet` visits to a row brought anything, with one at least before them."""
     return len(costs) > quiet and not any(brought(costs[: len(costs) - back]) for back in range(quiet))
+
+
+def compiles(visit: Visit) -> bool:
+    """Whether a JVM compiled meanwhile: its requests cost no less from visit to visit for as long as the code that they need waits in the
+    compiler's queue, so a cost that falls no longer does not say that it is warm."""
+    return visit.compiling is not None and visit.compiling > COMPILING
 
 
 def costs_of(visits: Iterable[Visit], scenario: str | None, connections: int) -> list[float]:
