@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Collection
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -264,13 +265,24 @@ def test_an_open_load_has_the_keys_that_the_generator_reads_and_a_tally_those_th
 
 
 class Course(overload._Course):
-    """Without a service: each level ends as `told` says, and is remembered."""
+    """Without a service: each level ends as `told` says, and is remembered with the process that it was sent to."""
 
-    def __init__(self, scenario: shapes.Overload, timing: Any, told: dict[int, Tally]) -> None:
+    def __init__(self, scenario: shapes.Overload, timing: Any, told: dict[int, Tally], ends: Collection[int] = ()) -> None:
+        """`ends`: levels that the service does not live through."""
         ground = SimpleNamespace(stage=SimpleNamespace(placement=SimpleNamespace(service=(1,))))
-        super().__init__(ground, scenario, timing, SimpleNamespace(process=SimpleNamespace(exit_code=None)))  # type: ignore[arg-type]
-        self.told = told
+        first: Any = SimpleNamespace(number=1)
+        super().__init__(ground, scenario, timing, first, self.why_lost, self.started)  # type: ignore[arg-type]
+        self._caused: Any = SimpleNamespace(midway=lambda: None)
+        self._look: Any = SimpleNamespace(owned=lambda: faulty(f"of {self.running.number}"))  # type: ignore[attr-defined]
+        self.told, self.ends = told, ends
         self.sent: list[tuple[int, float, float | None]] = []
+        self.to: list[int] = []
+
+    def why_lost(self, running: Any) -> str | None:
+        return f"process {running.number} ended" if self.sent[-1][0] in self.ends else None
+
+    def started(self) -> Any:
+        return SimpleNamespace(number=self.running.number + 1)  # type: ignore[attr-defined]
 
     def capacity_users(self, cost_us: float) -> int:
         self.running.bursts = [cost_us]
@@ -278,6 +290,7 @@ class Course(overload._Course):
 
     def _level(self, percent: int, rate: float, phases: tuple[float, float, float], quick_ms: float | None) -> Level:
         self.sent.append((percent, rate, quick_ms))
+        self.to.append(self.running.number)  # type: ignore[attr-defined]
         return level(percent, self.told.get(percent, tally(10, 10)))
 
 
@@ -294,6 +307,22 @@ def test_levels_are_shares_of_the_capacity_and_recovery_is_asked_from_the_capaci
     course = Course(scenario, scenario.timing(registry.tiers["smoke"]), {80: tally(10, 10, wrong="asked X, got Y")})
     found = course._levels(observed([]))
     assert (found.wrong, [each.percent for each in found.levels]) == ("asked X, got Y", [50, 80])
+
+
+def test_a_service_that_does_not_live_through_a_level_is_started_again_for_the_next_one(registry: Registry) -> None:
+    """In 20261125-overload a JVM hung from 120 % on, and its 0 % at 150 % was that of a process that had hung before it was asked."""
+    scenario = registry.scenarios["overload-wait"]
+    assert isinstance(scenario, shapes.Overload)
+    course = Course(scenario, scenario.timing(registry.tiers["smoke"]), {0: tally(50, 50), 80: tally(9, 9, back_ms=4.0)}, ends=(120, 150))
+    found = course._levels(observed([]))
+    assert list(zip([percent for percent, _, _ in course.sent], course.to, strict=True)) == [
+        (0, 1), (50, 1), (80, 1), (100, 1), (120, 1), (150, 2), (200, 3),
+    ]  # fmt: skip
+    assert {each.percent: each.broke for each in found.levels if each.broke} == {120: "process 1 ended", 150: "process 2 ended"}
+    assert course._owned == faulty("of 1"), "whose the sockets are is asked of the process whose capacity it is"
+    (told,) = overloaded([cell(found.model_copy(update={"broke": "it ended", "counted": None}))], ["go"])
+    (grid,) = shown.grids([told])
+    assert dict(zip([head.en for head in grid.heads], grid.rows[0][1:], strict=True))["broke down, rounds"] == "1 (120–150 %)"
 
 
 # --- the plan ------------------------------------------------------------------------------------------------------------

@@ -60,6 +60,7 @@ def _level(seen: Overload, level: Level) -> LevelFigure:
         memory_mib=level.pss_mib,
         late=late(users, seen.give_up_ms),
         back_ms=None if users.back_ms < 0 else round(users.back_ms, 1),
+        broke=level.broke is not None,
     )
 
 
@@ -223,6 +224,8 @@ class LevelOver(Frozen):
     """None too where one of the rounds was not back in time."""
     not_back: int
     """Rounds in which single users had no quick answers within the limit."""
+    broke: int = 0
+    """Rounds in which the service was of no more use after it: it had ended, or it hung."""
 
 
 class Overloaded(Frozen):
@@ -236,7 +239,7 @@ class Overloaded(Frozen):
     limit_s: float
     levels: list[LevelOver]
     broke: int = 0
-    """Rounds after which the service was of no more use: it had ended, or it hangs."""
+    """Rounds in which the service was of no more use after one of the levels."""
     doubtful: bool
     """Whether the figures are marked, as in an entry."""
 
@@ -279,4 +282,5 @@ def _level_over(percent: int, levels: Sequence[LevelFigure]) -> LevelOver:
         memory_mib=span([level.memory_mib for level in known]),
         back_ms=None if not_back else span(back),
         not_back=not_back,
+        broke=sum(level.broke for level in levels),
     )

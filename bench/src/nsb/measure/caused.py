@@ -7,13 +7,13 @@ from typing import Any
 
 from nsb.measure.effects import Neighbours, call_ms, reads_a_row, upstream_counts
 from nsb.records.duet import Midway, Part
-from nsb.registry.shapes import CostRow, Mixture
+from nsb.registry.shapes import CostRow, Mixture, Overload
 
 
 class Caused:
     """Counts from now on, of services that are idle now."""
 
-    def __init__(self, stage: Neighbours, scenario: CostRow) -> None:
+    def __init__(self, stage: Neighbours, scenario: CostRow | Overload) -> None:
         """Where rows are inserted, with the books as they were seeded.
 
         Raises DatabaseError, and ProcessError where the upstream does not say.

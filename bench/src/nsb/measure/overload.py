@@ -6,18 +6,20 @@ The contender is alone on its cores: what 150 % costs the users who come is its 
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
 
 from nsb.measure import generator, owners
-from nsb.measure.caused import part
+from nsb.measure.caused import Caused, part
 from nsb.measure.duet import EVERY_S, LATE_S, LOOK_S, Ground, counted
-from nsb.measure.effects import upstream_counts
 from nsb.measure.generator import Open, targets
 from nsb.measure.meter import Meter, sleep_until
 from nsb.measure.process import ALL_CORES
 from nsb.measure.running import Running
+from nsb.records.duet import Midway
 from nsb.records.edge import Edge
 from nsb.records.overload import Level, Overload
+from nsb.records.owners import Owned
 from nsb.registry import shapes
 from nsb.registry.timing import OVERLOAD_IDLE_S, OVERLOAD_SETTLE_S, RECOVERY_FROM_PERCENT, RECOVERY_LIMIT_S, Timing
 
@@ -29,12 +31,19 @@ QUICK, QUICK_MORE_MS = 2.0, 5.0
 """Quick is within this many times the idle service's median, or within so much more (ms), whichever is longer."""
 
 
-def measure(ground: Ground, scenario: shapes.Overload, timing: Timing, running: Running, rehearsal: bool) -> Overload:
-    """One overload cell. The service runs, and all others are stopped. What it does wrong is in the record.
+Lost = Callable[[Running], str | None]
+"""Why a service is of no more use after a load; it is ended then."""
 
-    Raises ProcessError for what the generator does wrong, and DatabaseError.
+
+def measure(
+    ground: Ground, scenario: shapes.Overload, timing: Timing, running: Running, rehearsal: bool, lost: Lost, again: Callable[[], Running]
+) -> Overload:
+    """One overload cell. The service runs, and all others are stopped. What it does wrong is in the record. `again`: a fresh process of it,
+    as warm as the first one, for the levels after the one that the service did not live through.
+
+    Raises ProcessError for what the generator does wrong, Died where the service cannot be started again, and DatabaseError.
     """
-    return _Course(ground, scenario, timing, running).run(rehearsal)
+    return _Course(ground, scenario, timing, running, lost, again).run(rehearsal)
 
 
 @dataclass
@@ -43,19 +52,20 @@ class _Course:
     scenario: shapes.Overload
     timing: Timing
     running: Running
+    lost: Lost
+    again: Callable[[], Running]
+    _counts: list[Midway] = field(default_factory=list)
+    """What was caused under each process before this one."""
+    _owned: Owned | None = None
+    """Of the first process, once another one was started."""
 
     def run(self, rehearsal: bool) -> Overload:
         stage, scenario = self.ground.stage, self.scenario
-        parts = [part(row) for row, _ in scenario.mixed]
-        writes, states = any(each.writes for each in parts), any(each.statements for each in parts)
-        if writes:
-            stage.database.reset_books()
-        look = owners.Look(stage, self.running)
-        before, asked = counted(self.running), stage.database.counters() if states else None
-        called = upstream_counts(stage.upstream_url)[0] if any(each.calls for each in parts) else None
-        capacity, first, last = self._capacity(look)
+        self._caused, self._look = Caused(stage, scenario), owners.Look(stage, self.running)
+        before = counted(self.running)
+        capacity, first, last = self._capacity(self._look)
         found = Overload(
-            parts=parts,
+            parts=[part(row) for row, _ in scenario.mixed],
             vus=self._users,
             connections=scenario.connections,
             give_up_ms=scenario.give_up_ms,
@@ -83,16 +93,32 @@ class _Course:
         )
         if found.wrong is None and found.capacity_rps:
             found = self._levels(found)
-        after, executed = counted(self.running), stage.database.counters() if asked is not None else None
+        broke = [each.broke for each in found.levels if each.broke is not None]
+        after = None if broke else counted(self.running)
+        self._close()
+        if not found.levels or found.levels[-1].broke is None:
+            broke += [why for why in [self.lost(self.running)] if why is not None]
         return found.model_copy(
             update={
                 "counted": None if before is None or after is None else after - before,
-                "executed": None if asked is None or executed is None else executed.questions - asked.questions,
-                "inserted": stage.database.inserted() if writes else None,
-                "called": None if called is None else upstream_counts(stage.upstream_url)[0] - called,
-                "owned": look.owned(),
+                "executed": _sum(each.executed for each in self._counts),
+                "inserted": _sum(each.inserted for each in self._counts),
+                "called": _sum(each.called for each in self._counts),
+                "owned": self._owned,
+                "broke": broke[0] if broke else None,
             }
         )
+
+    def _close(self) -> None:
+        """Once the loads of a process are over: what they caused. Whose the sockets are is asked of the first one, whose capacity it is."""
+        if (caused := self._caused.midway()) is not None:
+            self._counts.append(caused)
+        self._owned = self._owned or self._look.owned()
+
+    def _restart(self) -> None:
+        self._close()
+        self.running = self.again()
+        self._caused = Caused(self.ground.stage, self.scenario)
 
     @property
     def _window_s(self) -> float:
@@ -126,7 +152,8 @@ class _Course:
             driving.end(0)
 
     def _levels(self, found: Overload) -> Overload:
-        """The idle service and each level; none after a wrong answer, or once the service has ended."""
+        """The idle service and each level; none after a wrong answer. A level that the service does not live through is the last of its
+        process: what it does under the next one is not what the one before left of it."""
         idle = self._level(0, IDLE_RATE, (IDLE_LEAD_S, OVERLOAD_IDLE_S - IDLE_LEAD_S, 0.0), None)
         median = idle.users.quantile_ms(0.5)
         if median is None:
@@ -135,11 +162,13 @@ class _Course:
         phases, wrong = self.scenario.phases(self.timing), idle.users.wrong
         levels: list[Level] = []
         for percent in self.scenario.levels:
-            if wrong is None and self.running.process.exit_code is None:
+            if wrong is None:
+                if levels and levels[-1].broke is not None:
+                    self._restart()
                 recovers = quick_ms if percent >= RECOVERY_FROM_PERCENT else None
                 level = self._level(percent, found.capacity_rps * percent / 100, phases, recovers)
-                levels.append(level)
                 wrong = level.users.wrong
+                levels.append(level if level.users.back_ms >= 0 else level.model_copy(update={"broke": self.lost(self.running)}))
         return found.model_copy(update={"idle": idle, "levels": levels, "quick_ms": quick_ms, "wrong": wrong})
 
     def _level(self, percent: int, rate: float, phases: tuple[float, float, float], quick_ms: float | None) -> Level:
@@ -172,3 +201,8 @@ class _Course:
     def _shared(self) -> list[str]:
         roles = self.ground.stage.placement.as_facts()
         return [role for role, cores in roles.items() if set(cores) & set(roles["generator"])]
+
+
+def _sum(counts: Iterable[int | None]) -> int | None:
+    known = [count for count in counts if count is not None]
+    return sum(known) if known else None

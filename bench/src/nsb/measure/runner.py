@@ -24,6 +24,7 @@ from nsb.records.cells import Record
 from nsb.records.duet import Duet
 from nsb.records.exhausted import Exhausted
 from nsb.records.manifest import Manifest
+from nsb.records.overload import Overload
 from nsb.records.starts import Start
 from nsb.registry import shapes
 from nsb.registry.contenders import Contender
@@ -202,6 +203,7 @@ class Runner:
         except Unobserved as error:
             return self._unmeasured(slot, attempt, "failed", str(error))
         finally:
+            running = self._running.get(slot.contender.id, running)  # it may have been started again meanwhile
             running.process.freeze()
             if slot.scenario.spends and running.process.exit_code is not None:
                 self._running.pop(slot.contender.id)
@@ -219,10 +221,7 @@ class Runner:
             if isinstance(scenario, CostRow):
                 return {"duet": self._cost(slot, scenario, running)}
             if isinstance(scenario, shapes.Overload):
-                running.warm_for, running.bursts = scenario.id, warming.bursts(self._ground, running, scenario)
-                found = overload.measure(self._ground, scenario, self.plan.timing(scenario), running, self.plan.rounds < 2)
-                broke = lost(running, scenario, self.plan.workers)  # a service that does not live through it: that is a result
-                return {"overload": found.model_copy(update={"broke": broke})}
+                return {"overload": self._overloaded(slot, scenario, running)}
             if isinstance(scenario, shapes.Exhaustion):
                 return {"exhausted": self._exhausted(slot, scenario, running, attempt)}
             if isinstance(scenario, shapes.Failing):
@@ -243,6 +242,28 @@ class Runner:
             )
         except holder.HoldError as error:
             raise Unobserved(str(error)) from None
+
+    def _overloaded(self, slot: Slot, scenario: shapes.Overload, running: Running) -> Overload:
+        """A service that does not live through a level is a result, and is started again for the next one. Raises Died and ProcessError."""
+
+        def full(running: Running) -> Running:
+            running.warm_for, running.bursts = scenario.id, warming.bursts(self._ground, running, scenario)
+            return running
+
+        def again() -> Running:
+            started = self._begin(running.contender, slot.round)
+            started.process.thaw()
+            return full(started)
+
+        return overload.measure(
+            self._ground,
+            scenario,
+            self.plan.timing(scenario),
+            full(running),
+            self.plan.rounds < 2,
+            lambda broken: lost(broken, scenario, self.plan.workers),
+            again,
+        )
 
     def _partner(self, slot: Slot) -> Running | None:
         """The reference, started again where it has ended; None for its own cell, and where it does not run beside this contender.

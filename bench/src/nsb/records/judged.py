@@ -131,6 +131,8 @@ class LevelFigure(Frozen):
     """By a tenth of what a user waits, or more: no verdict rests on it."""
     back_ms: float | None
     """From the end of the load until single users had quick answers; None where nobody looked, or they had none within the limit."""
+    broke: bool = False
+    """Whether the service was of no more use afterwards, and was started again for the next level."""
 
 
 class OverloadFigure(Frozen):
@@ -143,7 +145,7 @@ class OverloadFigure(Frozen):
     """How long single users were sent after a load."""
     levels: list[LevelFigure]
     broke: str | None = None
-    """Why the service was of no more use afterwards: it had ended, or it hangs."""
+    """Why the service was of no more use after one of its loads, the first time: it had ended, or it hangs."""
 
     def at(self, percent: int) -> LevelFigure | None:
         return next((level for level in self.levels if level.percent == percent), None)

@@ -84,6 +84,8 @@ class Level(Frozen):
     """Memory of the service when the window had closed."""
     threads: int
     users: Tally
+    broke: str | None = None
+    """Why the service was of no more use after it: it had ended, or it hangs. It was started again for the next level."""
 
 
 class Overload(Frozen):
@@ -138,7 +140,8 @@ class Overload(Frozen):
     owned: Owned | None = None
     """None in containers, whose control group says whose CPU it is."""
     broke: str | None = None
-    """Why the service was of no more use after the loads: it had ended, or it hangs."""
+    """Why the service was of no more use after one of its loads, the first time. In runs before 2026-11-28 it was not started again for the
+    next level: that one has the figures of what was left of it, or none."""
 
     @property
     def capacity_rps(self) -> float:

@@ -69,9 +69,17 @@ def _row(each: Overloaded, asked: Sequence[int], tails: Sequence[int], ends: Seq
         each.contender,
         str(each.rounds),
         *(words.marked(figure, each.doubtful) for figure in figures),
-        str(each.broke or "–"),
+        _broke(each),
         words.number(lag),
     ]
+
+
+def _broke(each: Overloaded) -> str:
+    """`6 (120–200 %)`: rounds, and the levels that the service did not live through, which runs before 2026-11-28 do not know."""
+    percents = [level.percent for level in each.levels if level.broke]
+    if not each.broke or not percents:
+        return str(each.broke or "–")
+    return f"{each.broke} ({'–'.join(str(percent) for percent in dict.fromkeys([percents[0], percents[-1]]))} %)"
 
 
 def back(level: LevelOver | SideOver, limit_s: float) -> str:
