@@ -64,7 +64,7 @@ def test_without_an_interval_nothing_is_answered() -> None:
 def test_who_was_not_held_against_a_measurement_is_named() -> None:
     model = of_committed(Path(__file__).resolve().parents[1])
     checked = [Checked(contender=name, predicted=10.0, ratio=1.1, low=1.0, high=1.2) for name in ("go", "rust")]
-    worked = {"crud": [Worked(workload="crud", run="r", what="cpu", checked=checked)]}
+    worked = {"crud": [Worked(workload="crud", run="r", what="cpu", rounds=3, checked=checked)]}
     lines = guide.page(PLAN, Digest(contenders=[], rows=[], findings=[]), model, worked, "results/r", "en").splitlines()
     (unchecked,) = [line for line in lines if line.startswith("Not held against a measurement: ")]
     assert set(unchecked.partition(": ")[2].rstrip(".").split(", ")) == {each.contender for each in model.contenders} - {"go", "rust"}

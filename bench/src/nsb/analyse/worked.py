@@ -46,6 +46,7 @@ class Worked(Frozen):
     workload: str
     run: str
     what: What
+    rounds: int
     checked: list[Checked]
 
 
@@ -67,12 +68,15 @@ def worked(own: CostModel, names: Sequence[str], cells: Iterable[Cell], scenario
         workload = workload_of(scenario)
         if scenario is None or workload is None:
             continue
+        rounds = len({cell.round for cell in valid})
         if isinstance(scenario, HeldConnections):
-            found.append(Worked(workload=workload, run=own.run, what="memory", checked=list(_connections(names, valid))))
+            found.append(Worked(workload=workload, run=own.run, what="memory", rounds=rounds, checked=list(_connections(names, valid))))
         elif isinstance(scenario, Mixture):
-            found.append(Worked(workload=workload, run=own.run, what="cpu", checked=list(_mixture(models, name))))
+            found.append(Worked(workload=workload, run=own.run, what="cpu", rounds=rounds, checked=list(_mixture(models, name))))
         else:
-            found.append(Worked(workload=workload, run=own.run, what="throughput", checked=list(_blocked(models, valid, scenario))))
+            found.append(
+                Worked(workload=workload, run=own.run, what="throughput", rounds=rounds, checked=list(_blocked(models, valid, scenario)))
+            )
     return [each for each in found if each.checked]
 
 

@@ -157,8 +157,8 @@ def _part(load: Loaded, first: int, last: int) -> tuple[int, float]:
 
 def bursts(ground: Ground, running: Running, scenario: CostRow | Overload) -> list[float]:
     """Full load on all cores right before a cell of it, until a request costs no less than just before and a JVM's compilers rest; CPU µs
-    per request of each half of each burst. Programs that compile while they run throw away what they have not used for a while (node between
-    two scenarios).
+    per request of each half of each burst. Programs that compile while they run throw away what they have not used for a while (node
+    between two scenarios).
 
     Raises Died where the service answers wrongly or goes away, ProcessError for what the generator does wrong.
     """

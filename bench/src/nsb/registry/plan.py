@@ -23,8 +23,8 @@ START_S, JVM_START_S = 0.5, 9.0
 """From the start of a contender until it is ready and its pool is open (s): half of a JVM's is the pool, opened by cold code."""
 STEADY_S = 15.0
 """The warm-up of what is no JVM: the mean over those that need two steps and those that compile too (s)."""
-JVM_STEPS_S, JVM_VISITS_S = 15.0, 9.0
-"""The warm-up of a JVM: all endpoints at once, and the visits to one cost row (s)."""
+JVM_STEPS_S, JVM_VISITS_S = 30.0, 8.0
+"""The warm-up of a JVM: all endpoints at once and until its compilers have caught up, and the visits to one cost row (s)."""
 CONFORMANCE_S, JVM_CONFORMANCE_S = 35.0, 55.0
 """The contract against one contender (s), which is started several times for it; a pass is remembered for the build."""
 CONFORMANCE_AT_ONCE = 2

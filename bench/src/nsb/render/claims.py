@@ -280,8 +280,8 @@ def _concluded(claims: Sequence[JudgedClaim], language: Language) -> str:
 # --- several runs ---------------------------------------------------------------------------------------------------------------
 
 
-def surprising(found: Sequence[Across], language: Language) -> str:
-    """The few of the README: sentence, verdict and figure."""
+def surprising(found: Sequence[Across], here: str, language: Language) -> str:
+    """The few of the README: sentence, verdict and figure, with its run where that is not the one that the README tells of (`here`)."""
     lines = [f"| {' | '.join(_heads(language))} |", "|---|---|---|---|"]
     for each in found:
         claim, theirs = each.claim, each.claim.number
@@ -290,7 +290,7 @@ def surprising(found: Sequence[Across], language: Language) -> str:
             f"**{claim.id}** {own(claim.said, language)}",
             _below(came(theirs, language), [figures_]),
             _below(f"**{verdict(claim, language)}**", [condition(claim, language)]),
-            ours(claim, language, 1 + len(again(claim))) or "–",
+            _below(ours(claim, language, 1 + len(again(claim))) or "–", [] if each.folder == here else [each.folder.rsplit("/", 1)[-1]]),
         )
         lines.append(f"| {' | '.join(cell.replace('|', BAR) for cell in cells)} |")
     return "\n".join(lines) + "\n"

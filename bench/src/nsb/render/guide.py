@@ -14,7 +14,7 @@ from nsb.analyse.size import EXAMPLES, Sized, Workload, sized
 from nsb.analyse.worked import Worked
 from nsb.registry.digest import DigestPlan, Question
 from nsb.render import digest as figures
-from nsb.render import html_size, size
+from nsb.render import html_size, messages, size
 from nsb.render.messages import LANGUAGES, Language, own, text
 from nsb.render.words import number
 
@@ -159,7 +159,7 @@ def _example(name: str, load: Workload, model: CostModel, worked: Sequence[Worke
         yield "\n".join(lacks) + "\n"
     for one in worked:
         ratios = ", ".join(f"{each.contender} {each.ratio:.2f} ({each.low:.2f}–{each.high:.2f})" for each in one.checked)
-        run = f"[{one.run}](../bench/results/{one.run}/run.json)"
+        run = f"[{one.run}](../bench/results/{one.run}/run.json) ({messages.rounds(one.rounds, language)})"
         yield text(f"guide.worked.{name}", language, run=run, ratios=ratios) + "\n"
     checked = {each.contender for one in worked for each in one.checked}
     unchecked = [each.contender for each in found if each.contender not in checked]

@@ -160,7 +160,7 @@ def readme_block(found: Digest, run: dict[str, Any], judged: Sequence[tuple[str,
             "",
             f"**{text('digest.claims', language)}.** {counted} {text('digest.means', language)}",
             "",
-            verdicts.surprising(surprising, language),
+            verdicts.surprising(surprising, folder, language),
             links,
             "",
         ]

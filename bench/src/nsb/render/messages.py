@@ -1261,9 +1261,9 @@ MESSAGES: dict[str, tuple[str, str]] = {
         "**{articles}의 주장 {all}개** 가운데 {supported}개는 사실로 확인했고 {refuted}개는 사실과 다릅니다.",
     ),
     "digest.means": (
-        "A number is *reproduced* if ours is within 10 % of it. The letter is that of the article. "
-        "All claims name the articles, and the run of each figure.",
-        "*재현됨*: 글의 수치와 차이가 10% 이내. 알파벳은 글. 글의 제목과 수치의 출처는 전체 주장에.",
+        "A number is *reproduced* if ours is within 10 % of it. The letter is that of the article (see all claims). "
+        "A figure is from the run below it, or from the one above.",
+        "*재현됨*: 글의 수치와 차이가 10% 이내. 알파벳은 글. 측정값 아래는 그 값이 나온 다른 측정.",
     ),
     "digest.links": (
         "[All claims]({claims}) · [the whole table, with every doubt]({table}) · the page with charts: `./justw report {run}`",
