@@ -51,6 +51,8 @@ class Running:
     ready_mib: float = 0.0
     warm_for: str | None = None
     """The cost scenario that it was warmed for last."""
+    warmed_us: dict[str, float] = field(default_factory=dict)
+    """Of each cost row that was visited: what a request of it cost at full load when the warm-up ended (CPU µs)."""
     bursts: list[float] = field(default_factory=list)
     """CPU µs per request of each half of each burst that warmed it for that one."""
     ladder: str | None = None

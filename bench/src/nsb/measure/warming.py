@@ -3,6 +3,7 @@ compilers rest; and one row at full load right before it is measured. Effects on
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -33,7 +34,10 @@ QUIET, QUIET_FULL = 2, 1
 """Visits in turn that must have brought nothing, with few and with all connections."""
 BURST_S = 0.5
 """One burst at full load (s)."""
-BURSTS = 4
+BURSTS = 8
+AGAIN = 1.3
+"""Bursts go on while a request costs more than so many times what it did when the warm-up ended. node, stopped for minutes since then,
+cost 3.2 times as much in both halves of its first burst."""
 
 
 def warm(ground: Ground, running: Running, scenarios: Sequence[Scenario], cap_s: float) -> tuple[list[Visit], bool]:
@@ -49,6 +53,9 @@ def warm(ground: Ground, running: Running, scenarios: Sequence[Scenario], cap_s:
     if rows and min(each.cost_us for each in course.visits) <= COMPILES * course.visits[0].cost_us:
         settled &= course.rounds(rows, SHARE, QUIET)
         settled &= course.rounds(rows, 1, QUIET_FULL)
+        for row in rows:
+            if costs := costs_of(course.visits, row.id, row.vus):
+                running.warmed_us[row.id] = min(costs)
     return course.visits, not settled
 
 
@@ -156,9 +163,9 @@ def _part(load: Loaded, first: int, last: int) -> tuple[int, float]:
 
 
 def bursts(ground: Ground, running: Running, scenario: CostRow | Overload) -> list[float]:
-    """Full load on all cores right before a cell of it, until a request costs no less than just before and a JVM's compilers rest; CPU µs
-    per request of each half of each burst. Programs that compile while they run throw away what they have not used for a while (node
-    between two scenarios).
+    """Full load on all cores right before a cell of it, until a request costs no less than just before, about what it cost when the warm-up
+    ended, and a JVM's compilers rest; CPU µs per request of each half of each burst. Programs that compile while they run throw away what
+    they have not used for a while (node between two scenarios).
 
     Raises Died where the service answers wrongly or goes away, ProcessError for what the generator does wrong.
     """
@@ -181,7 +188,8 @@ def _bursts(ground: Ground, running: Running, scenario: CostRow | Overload) -> l
         for first, last in ((-3, -2), (-2, -1)):
             answers, used_s = _part(load, first, last)
             costs.append(round(used_s / max(1, answers) * 1e6, 3))
-        if costs[-1] > FALLING * costs[-2] and (compiling.share() or 0.0) <= COMPILING:
+        rests = (compiling.share() or 0.0) <= COMPILING
+        if rests and costs[-1] > FALLING * costs[-2] and costs[-1] <= AGAIN * running.warmed_us.get(scenario.id, math.inf):
             break
     return costs
 
