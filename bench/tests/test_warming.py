@@ -196,6 +196,13 @@ def test_rows_are_visited_in_turn_with_few_connections_and_then_with_all(tmp_pat
     assert len(unasked) == len(told)  # /stats before each, as before a cell
 
 
+def test_what_a_row_cost_when_its_warm_up_ended_is_kept(tmp_path: Path) -> None:
+    running, costs = ran(), [300.0, 100.0, 100.0, *(90.0, 90.0, 90.0), *(70.0, 80.0)]
+    ground = Ground(tmp_path, iter([[0, 100, 200]] * len(costs)), (cost for cost in costs for _ in range(2)))
+    warm(ground, running, [row("a")], 1000.0)  # type: ignore[arg-type]
+    assert running.warmed_us == {"a": pytest.approx(80.0)}
+
+
 def test_a_row_that_never_gets_steady_ends_with_the_cap(tmp_path: Path) -> None:
     costs = [300.0, 100.0, 100.0, *(0.9**number for number in range(30))]
     visits, rising, _ = warmed(tmp_path, costs, [row("a")], cap_s=3 * STEP_S + 10 * VISIT_S)
