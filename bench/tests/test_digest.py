@@ -15,12 +15,14 @@ from nsb.analyse import duet
 from nsb.analyse import table as tables
 from nsb.analyse.digest import Digest, Place, digest, sides
 from nsb.analyse.dominance import dominance
+from nsb.analyse.merged import Across
 from nsb.records.judged import Cell
 from nsb.registry.claims import Comparison, Judged, JudgedClaim, JudgedNumber, RatioRule, Reported, Said, Verdict
 from nsb.registry.digest import DigestPlan
 from nsb.registry.load import ConfigurationError, load, load_digest
 from nsb.render import digest as words
 from nsb.render import html_digest, markdown, messages, picture
+from nsb.render.claims import surprising
 from nsb.render.messages import LANGUAGES, Language
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -335,6 +337,21 @@ def test_surprises_are_the_claims_that_figures_contradict_most_one_of_each_artic
     assert digests.surprises([claim("E2", "NOT_MEASURED", 1.0, 2.0).model_copy(update={"number": number})]) == []
     measured = claim("E2", "REFUTED", 1.0, 2.0).model_copy(update={"number": number})
     assert digests.surprises([measured]) == [measured]
+
+
+def test_the_run_of_a_surprise_is_named_where_it_is_another_one_and_so_is_that_of_its_number() -> None:
+    theirs = Reported(what=Said(en="x", ko="x"), value=4.0, unit="×")
+    number = JudgedNumber(theirs=theirs, came="NOT_AGAIN", value=1.0, factor=0.25, factor_low=0.2, factor_high=0.3, rounds=6)
+    told = claim("E1", "REFUTED", 1.0, 2.0).model_copy(update={"number": number})
+
+    def runs(folder: str, number_folder: str) -> list[str]:
+        found = Across(told, folder, number_folder, [], [], [], [])
+        return re.findall(r"<sub>(run-.)</sub>", surprising([found], "results/run-a", "en"))
+
+    assert runs("results/run-a", "results/run-a") == []
+    assert runs("results/run-b", "results/run-a") == ["run-b"]
+    assert runs("results/run-a", "results/run-c") == ["run-c"]
+    assert runs("results/run-b", "results/run-c") == ["run-c", "run-b"], "in the order of the columns"
 
 
 # --- README and digest.toml ---------------------------------------------------------------------------------------------------------

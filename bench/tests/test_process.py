@@ -23,6 +23,7 @@ from nsb.measure.process import (
     forget_peak,
     free_port,
     lent_mib,
+    spent_s,
     switches,
     threads_cpu_s,
 )
@@ -246,7 +247,7 @@ def test_a_jvms_compilers_are_found_by_their_names_and_their_cpu_is_read() -> No
         while not over.is_set():
             sum(range(10_000))
 
-    assert (compilers([os.getpid()]), threads_cpu_s([])) == ([], None)
+    assert (compilers([os.getpid()]), threads_cpu_s([])) == ([], {})
     thread = threading.Thread(target=compiles)
     thread.start()
     try:
@@ -254,16 +255,18 @@ def test_a_jvms_compilers_are_found_by_their_names_and_their_cpu_is_read() -> No
         found = compilers([os.getpid()])
         assert [each.name for each in found] == [str(thread.native_id)]
         before = threads_cpu_s(found)
-        assert before is not None
         until = time.monotonic() + 60
-        while (now := threads_cpu_s(found)) == before and time.monotonic() < until:
+        while not (spent := spent_s(before, threads_cpu_s(found))) and time.monotonic() < until:
             time.sleep(0.01)
-        assert now is not None
-        assert now > before
+        assert spent is not None
+        assert spent > 0
     finally:
         over.set()
         thread.join()
     until = time.monotonic() + 60
-    while threads_cpu_s(found) is not None and time.monotonic() < until:  # it is joined a moment before the kernel forgets it
+    while threads_cpu_s(found) and time.monotonic() < until:  # it is joined a moment before the kernel forgets it
         time.sleep(0.01)
-    assert threads_cpu_s(found) is None, "a thread that has ended tells nothing"
+    assert threads_cpu_s(found) == {}, "a thread that has ended tells nothing"
+    assert spent_s(before, {}) is None
+    other = Path("other")
+    assert spent_s({**before, other: 1.0}, {other: 1.5}) == pytest.approx(0.5), "a JVM ends compilers that rest, and keeps the others"

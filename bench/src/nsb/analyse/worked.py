@@ -68,15 +68,15 @@ def worked(own: CostModel, names: Sequence[str], cells: Iterable[Cell], scenario
         workload = workload_of(scenario)
         if scenario is None or workload is None:
             continue
-        rounds = len({cell.round for cell in valid})
+        what: What
         if isinstance(scenario, HeldConnections):
-            found.append(Worked(workload=workload, run=own.run, what="memory", rounds=rounds, checked=list(_connections(names, valid))))
+            what, checked = "memory", _connections(names, valid)
         elif isinstance(scenario, Mixture):
-            found.append(Worked(workload=workload, run=own.run, what="cpu", rounds=rounds, checked=list(_mixture(models, name))))
+            what, checked = "cpu", _mixture(models, name)
         else:
-            found.append(
-                Worked(workload=workload, run=own.run, what="throughput", rounds=rounds, checked=list(_blocked(models, valid, scenario)))
-            )
+            what, checked = "throughput", _blocked(models, valid, scenario)
+        rounds = len({cell.round for cell in valid})
+        found.append(Worked(workload=workload, run=own.run, what=what, rounds=rounds, checked=list(checked)))
     return [each for each in found if each.checked]
 
 

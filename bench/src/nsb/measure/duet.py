@@ -25,6 +25,7 @@ from nsb.measure.process import (
     cpu_s,
     idle_s,
     machine_times,
+    spent_s,
     threads_cpu_s,
     waited_s,
 )
@@ -156,15 +157,15 @@ def _measure(ground: Ground, scenario: CostRow, timing: Timing, own: Running, pa
             counted=None if then is None or now is None else now - then,
             odd=load.odd,
             prepares=running.prepares,
-            waited_s=_between(*waits),
-            compiled_s=_between(*compiled),
+            waited_s=None if waits[0] is None or waits[1] is None else round(max(0.0, waits[1] - waits[0]), 6),
+            compiled_s=None if (compiled := spent_s(*compilings)) is None else round(compiled, 6),
             least_ms=load.least_ms,
             pss_mib=round(memory, 2),
             at_once=min(scenario.vus, running.contender.at_once(len(ground.stage.placement.service), scenario.upstream_calls)),
             single_us=single,
             answers_of=load.answers_of if isinstance(scenario, Mixture) else [],
         )
-        for running, load, then, now, waits, compiled, memory, single in zip(
+        for running, load, then, now, waits, compilings, memory, single in zip(
             both,
             loads,
             before,
@@ -198,10 +199,6 @@ def _measure(ground: Ground, scenario: CostRow, timing: Timing, own: Running, pa
         owned=[owned for owned in (look.owned() for look in looks) if owned is not None],
         **effects,
     )
-
-
-def _between(first_s: float | None, last_s: float | None) -> float | None:
-    return None if first_s is None or last_s is None else round(max(0.0, last_s - first_s), 6)
 
 
 def _single(ground: Ground, scenario: CostRow, running: Running, computing: Competitors) -> float | None:
@@ -281,7 +278,7 @@ def _settled(counted: Callable[[], int | None]) -> int | None:
 class _Edge:
     at_s: float
     waited: list[float | None]
-    compiled: list[float | None]
+    compiled: list[dict[Path, float]]
     cpu: dict[str, float]
     busy_s: float
     steal_s: float

@@ -375,10 +375,6 @@ def pin(pid: int, cpus: Sequence[int]) -> None:
                     os.sched_setaffinity(int(thread.name), cpus)
 
 
-COMPILERS = ("C1 Compiler", "C2 Compiler", "JVMCI Compiler")
-"""How the names of a JVM's compiler threads begin."""
-
-
 def cpu_s(pids: Sequence[int]) -> float:
     """CPU time that the processes have used, ended threads included (s, nanosecond resolution).
 
@@ -416,6 +412,10 @@ def waited_s(pids: Sequence[int]) -> float | None:
     return total / 1e9
 
 
+COMPILERS = ("C1 Compiler", "C2 Compiler", "JVMCI Compiler")
+"""How the names of a JVM's compiler threads begin."""
+
+
 def compilers(pids: Sequence[int]) -> list[Path]:
     """The threads that compile for a JVM, as their folders in /proc. HotSpot names them; other runtimes compile on threads that have other
     work, too."""
@@ -429,12 +429,19 @@ def compilers(pids: Sequence[int]) -> list[Path]:
     return found
 
 
-def threads_cpu_s(threads: Sequence[Path]) -> float | None:
-    """CPU that these threads have used (schedstat, first field; s); None where there are none, and where one has ended or nobody tells."""
-    try:
-        return sum(int((thread / "schedstat").read_text().split()[0]) for thread in threads) / 1e9 if threads else None
-    except (OSError, IndexError, ValueError):
-        return None
+def threads_cpu_s(threads: Sequence[Path]) -> dict[Path, float]:
+    """CPU that each of these threads has used (schedstat, first field; s), without those that have ended or of which nobody tells."""
+    found = {}
+    for thread in threads:
+        with contextlib.suppress(OSError, IndexError, ValueError):
+            found[thread] = int((thread / "schedstat").read_text().split()[0]) / 1e9
+    return found
+
+
+def spent_s(before: Mapping[Path, float], after: Mapping[Path, float]) -> float | None:
+    """CPU that threads used between two readings, of those in both (s); None where there is none: a JVM ends compilers that rest."""
+    both = before.keys() & after.keys()
+    return sum(after[thread] - before[thread] for thread in both) if both else None
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from nsb.measure import generator
 from nsb.measure.duet import EVERY_S, Ground, counted
 from nsb.measure.generator import Loaded, Target
-from nsb.measure.process import ALL_CORES, Process, compilers, threads_cpu_s
+from nsb.measure.process import ALL_CORES, Process, compilers, spent_s, threads_cpu_s
 from nsb.measure.running import Died, Running
 from nsb.records.duet import FALLING
 from nsb.records.starts import COMPILING, Visit, compiles, costs_of, steady
@@ -109,8 +109,8 @@ class _Course:
         return True
 
     def _steady(self, row: FullCore, connections: int, quiet: int) -> bool:
-        visits = [each for each in self.visits if (each.scenario, each.connections) == (row.id, connections)]
-        return steady([each.cost_us for each in visits], quiet) and not compiles(visits[-1])
+        last = next(each for each in reversed(self.visits) if each.scenario == row.id)
+        return steady(costs_of(self.visits, row.id, connections), quiet) and not compiles(last)
 
     def _visit(
         self, scenario: str | None, orders: Sequence[tuple[Target, int]], connections: int, length_s: float, pause_ms: int = 0
@@ -146,14 +146,12 @@ class Compiling:
 
     def __init__(self, running: Running) -> None:
         self._threads = compilers(running.process.tree())
-        self._began_s, self._used_s = time.monotonic(), threads_cpu_s(self._threads)
+        self._began_s, self._before = time.monotonic(), threads_cpu_s(self._threads)
 
     def share(self) -> float | None:
         """Of one core; None where it is no JVM."""
-        used_s = threads_cpu_s(self._threads)
-        if used_s is None or self._used_s is None:
-            return None
-        return round((used_s - self._used_s) / (time.monotonic() - self._began_s), 3)
+        used_s = spent_s(self._before, threads_cpu_s(self._threads))
+        return None if used_s is None else round(used_s / (time.monotonic() - self._began_s), 3)
 
 
 def _part(load: Loaded, first: int, last: int) -> tuple[int, float]:

@@ -282,15 +282,19 @@ def _concluded(claims: Sequence[JudgedClaim], language: Language) -> str:
 
 def surprising(found: Sequence[Across], here: str, language: Language) -> str:
     """The few of the README: sentence, verdict and figure, with its run where that is not the one that the README tells of (`here`)."""
+
+    def run(folder: str) -> str:
+        return "" if folder == here else folder.rsplit("/", 1)[-1]
+
     lines = [f"| {' | '.join(_heads(language))} |", "|---|---|---|---|"]
     for each in found:
         claim, theirs = each.claim, each.claim.number
         figures_ = number_figures(theirs, language) if theirs is not None and theirs.reason is None else ""
         cells = (
             f"**{claim.id}** {own(claim.said, language)}",
-            _below(came(theirs, language), [figures_]),
+            _below(came(theirs, language), [figures_, run(each.number_folder) if figures_ else ""]),
             _below(f"**{verdict(claim, language)}**", [condition(claim, language)]),
-            _below(ours(claim, language, 1 + len(again(claim))) or "–", [] if each.folder == here else [each.folder.rsplit("/", 1)[-1]]),
+            _below(ours(claim, language, 1 + len(again(claim))) or "–", [run(each.folder)]),
         )
         lines.append(f"| {' | '.join(cell.replace('|', BAR) for cell in cells)} |")
     return "\n".join(lines) + "\n"

@@ -1263,7 +1263,7 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "digest.means": (
         "A number is *reproduced* if ours is within 10 % of it. The letter is that of the article (see all claims). "
         "A figure is from the run below it, or from the one above.",
-        "*재현됨*: 글의 수치와 차이가 10% 이내. 알파벳은 글. 측정값 아래는 그 값이 나온 다른 측정.",
+        "*재현됨*: 글의 수치와 차이가 10% 이내. 알파벳은 글. 값 아래는 그 값의 출처.",
     ),
     "digest.links": (
         "[All claims]({claims}) · [the whole table, with every doubt]({table}) · the page with charts: `./justw report {run}`",
