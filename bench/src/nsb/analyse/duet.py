@@ -442,7 +442,7 @@ def still_falling(bursts: Sequence[float]) -> bool:
     return len(bursts) > 1 and bursts[-1] <= FALLING * bursts[-2]
 
 
-COLD = "V8 cold: its warm-up ended by its cap, while answers still came faster from step to step"
+COLD = "V8 cold: its warm-up ended by its cap, while requests still became cheaper, or its compilers were at work"
 
 
 def doubt_cold(cells: Iterable[Cell], starts: Iterable[Start]) -> list[Cell]:
