@@ -12,6 +12,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 )
 
 // drive runs an order against a handler; the readings and whether it failed.
@@ -66,6 +67,27 @@ func TestCountsWhatTheServiceAnswered(t *testing.T) {
 	if len(readings) != 1+5+1 || last.Opened != 4 || last.Odd != 4 || last.ServiceCPUS <= readings[0].ServiceCPUS ||
 		last.LatencySumS <= 0 || last.LeastLatencyS <= 0 || last.LeastLatencyS*float64(last.Answers) > last.LatencySumS {
 		t.Fatalf("%+v", readings)
+	}
+}
+
+func TestAReadingHasTheMeansSinceTheOneBefore(t *testing.T) {
+	l := &load{began: time.Now()}
+	first := l.reading()
+	for _, answers := range []uint64{0, 512, 512} {
+		l.answers = answers
+		l.sample()
+	}
+	second, third := l.reading(), l.reading()
+	if first.MeanAnswers != 0 || second.MeanAnswers != 384 || third.MeanAnswers != 512 {
+		t.Fatalf("%+v", []Reading{first, second, third})
+	}
+	readings, _ := drive(t, hello, func(*Order) {})
+	for number := 1; number < len(readings); number++ {
+		before, now := readings[number-1], readings[number]
+		if now.MeanAnswers < float64(before.Answers) || now.MeanAnswers > float64(now.Answers) ||
+			now.MeanServiceCPUS < before.ServiceCPUS || now.MeanServiceCPUS > now.ServiceCPUS {
+			t.Fatalf("reading %d: %+v", number, readings)
+		}
 	}
 }
 

@@ -14,6 +14,8 @@ const (
 	bufferBytes = 16 << 10
 	// endWait is how long the requests under way at the end may take.
 	endWait = 10 * time.Second
+	// sampleEvery is how long it is from one of the moments of a mean to the next.
+	sampleEvery = 10 * time.Millisecond
 	// wrongShown is how much of a wrong answer is quoted.
 	wrongShown = 600
 )
@@ -26,6 +28,10 @@ type Reading struct {
 	Answers uint64 `json:"answers"`
 	// ServiceCPUS is CPU time of the service's processes, read at the same moment (s).
 	ServiceCPUS float64 `json:"service_cpu_s"`
+	// MeanAnswers and MeanServiceCPUS are the means of both counts since the reading before, over moments sampleEvery apart. An event loop
+	// with hundreds of connections answers them all at once, a few times a second: which batches lie between two single moments is chance.
+	MeanAnswers     float64 `json:"mean_answers"`
+	MeanServiceCPUS float64 `json:"mean_service_cpu_s"`
 	// GeneratorCPUS is this program's own (s).
 	GeneratorCPUS float64 `json:"generator_cpu_s"`
 	// Opened is the number of connections that were opened, those that the service closed and that were opened again included.
@@ -96,8 +102,11 @@ type load struct {
 	ending      bool
 	clocks      []int
 	used        []float64 // by each clock, as last read (s)
-	resting     []rest    // in the order of their ends: all rest equally long
-	awake       int       // resting[:awake] have been asked again
+	samples     int       // since the last reading, and their sums
+	answersSum  float64
+	serviceSum  float64
+	resting     []rest // in the order of their ends: all rest equally long
+	awake       int    // resting[:awake] have been asked again
 }
 
 // prepared is an order of which nothing has been sent.
@@ -409,10 +418,15 @@ func (l *load) run(tell func(Reading)) bool {
 	every := time.Duration(l.order.EveryMS) * time.Millisecond
 	last := first + time.Duration(l.order.DurationMS)*time.Millisecond
 	tell(l.reading())
+	sampled := first + sampleEvery
 	going := func() bool { return l.wrong == "" && !l.stopped.Load() }
 	for next := first + every; next <= last && going(); next += every {
-		for time.Since(l.began) < next && going() {
-			l.wait(next)
+		for now := time.Since(l.began); now < next && going(); now = time.Since(l.began) {
+			if now >= sampled {
+				l.sample()
+				sampled = now + sampleEvery
+			}
+			l.wait(min(next, sampled))
 			if l.asked.CompareAndSwap(true, false) {
 				tell(l.reading())
 			}
@@ -434,20 +448,39 @@ func (l *load) run(tell func(Reading)) bool {
 	return l.wrong != ""
 }
 
+// sample adds a moment to the means of the next reading.
+func (l *load) sample() {
+	l.samples++
+	l.answersSum += float64(l.answers)
+	l.serviceSum += l.serviceSeconds()
+}
+
+// reading is one of its own moments, too.
 func (l *load) reading() Reading {
+	l.sample()
 	found := Reading{Answers: l.answers, Odd: l.odd, Opened: l.opened, LatencySumS: l.latency.Seconds(), LeastLatencyS: l.least.Seconds(), Wrong: l.wrong}
 	for number := range l.targets {
 		found.AnswersOf = append(found.AnswersOf, l.targets[number].answers)
 	}
 	found.AtS = float64(time.Now().UnixMicro()) / 1e6
-	for number, clock := range l.clocks {
-		if seconds, err := clockSeconds(clock); err == nil { // of one that has ended what it had used when it was seen last
-			l.used[number] = seconds
-		}
-		found.ServiceCPUS += l.used[number]
+	for _, seconds := range l.used {
+		found.ServiceCPUS += seconds
 	}
+	found.MeanAnswers, found.MeanServiceCPUS = l.answersSum/float64(l.samples), l.serviceSum/float64(l.samples)
+	l.samples, l.answersSum, l.serviceSum = 0, 0, 0
 	found.GeneratorCPUS, _ = clockSeconds(processClock)
 	return found
+}
+
+// serviceSeconds is CPU time of the service's processes so far; of one that has ended what it had used when it was seen last.
+func (l *load) serviceSeconds() (whole float64) {
+	for number, clock := range l.clocks {
+		if seconds, err := clockSeconds(clock); err == nil {
+			l.used[number] = seconds
+		}
+		whole += l.used[number]
+	}
+	return whole
 }
 
 // The kernel's numbers of this process's and this thread's CPU clock (clock_gettime(2)).

@@ -514,6 +514,7 @@ def cost(
             driven = [
                 {"at_s": now + 0.1 * number + n / 4, "answers": RATE * n // 4 // parts, "service_cpu_s": 0, "generator_cpu_s": 0.05 * n}
                 | {"opened": 64 // parts, "least_latency_s": 0.001 * (1 + number), "answers_of": [RATE * n // 4 // parts], "odd": 0}
+                | {"mean_answers": 0.0, "mean_service_cpu_s": 0.0}  # nobody reads them: the CPU is the container's
                 for n in range(round(4 * drove_s) + 1)
             ]
             driven.append({**driven[-1], "answers": driven[-1]["answers"] + 64 // parts, **wrong})  # in the time after the last reading

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import random
+import statistics
 from collections.abc import Sequence
 from typing import Any
 
@@ -33,6 +34,36 @@ def series(cost_us: float, noise: Sequence[float], share: float = 0.25) -> Serie
         cpu.append(cpu[-1] + share * EVERY)
         answers.append(answers[-1] + round(share * EVERY / (cost_us * factor) * 1e6))
     return Series(at_s=at, answers=answers, service_cpu_s=cpu, generator_cpu_s=[0.0] * len(at))
+
+
+def batches(cost_us: float, every_s: float, phase_s: float) -> Series:
+    """A service on half a core that gives all answers of `every_s` at once: read every 10 ms, and told as bench/generator/load.go does."""
+    told = Series(at_s=[], answers=[], service_cpu_s=[], generator_cpu_s=[])
+    samples: list[tuple[int, float]] = []
+    for number in range(round(12 * EVERY * 100) + 1):
+        now_s = number / 100
+        samples.append((math.floor((now_s + phase_s) / every_s) * round(every_s * 0.5 / cost_us * 1e6), 0.5 * now_s))
+        if number % round(EVERY * 100) == 0:
+            told.at_s.append(now_s)
+            told.answers.append(samples[-1][0])
+            told.service_cpu_s.append(samples[-1][1])
+            told.generator_cpu_s.append(0.0)
+            told.mean_answers.append(statistics.fmean(answers for answers, _ in samples))
+            told.mean_service_cpu_s.append(statistics.fmean(cpu_s for _, cpu_s in samples))
+            samples.clear()
+    return told
+
+
+def test_which_batches_of_an_event_loop_a_window_has_is_no_part_of_its_cost() -> None:
+    """512 users of a loop that needs 0.3 s for all of them: of eight readings a window has six or seven batches."""
+    by_means, by_moments = [], []
+    for phase in range(30):
+        window = batches(300.0, 0.3072, phase / 100).between(0.5, 2.25)
+        by_means.append(window.cost() or 0.0)
+        by_moments.append(window.model_copy(update={"mean_answers": [], "mean_service_cpu_s": []}).cost() or 0.0)
+        assert len(window.costs()) == 7  # also where a quarter of a second had no answer
+    assert max(by_moments) - min(by_moments) > 40
+    assert 290 < min(by_means) < max(by_means) < 310
 
 
 def driven(name: str, found: Series, **changes: Any) -> Driven:
@@ -190,7 +221,7 @@ def test_an_honest_cell_is_looked_at_under_its_load_and_while_its_database_hangs
         "at_s": [*series_.at_s, CLOSES + 0.01, CLOSES + 0.25, CLOSES + 0.5],
         "answers": [*series_.answers, *[series_.answers[-1]] * 3],
     }
-    columns = {name: [*column, *[column[-1]] * 3] for name, column in series_.model_dump().items()}
+    columns = {name: [*column, *column[-1:] * 3] for name, column in series_.model_dump().items()}
     own = HONEST.own.model_copy(update={"series": Series(**{**columns, **stands})})
     found = HONEST.model_copy(update={"own": own, "hung": Hang(whom="database", from_s=CLOSES, until_s=until_s), "rounds": 5_000})
     cell = judged(record(found))
@@ -201,7 +232,7 @@ def test_an_honest_cell_is_looked_at_under_its_load_and_while_its_database_hangs
 def test_what_was_on_its_way_when_the_database_hangs_is_no_answer_of_a_cheat(late: int, cheats: bool) -> None:
     """A stop takes effect when a thread of the database runs, and answers wait in buffers: 500 came within 0.03 s in an honest run."""
     series_ = HONEST.own.series
-    columns = {name: [*column, *[column[-1]] * 4] for name, column in series_.model_dump().items()}
+    columns = {name: [*column, *column[-1:] * 4] for name, column in series_.model_dump().items()}
     columns["at_s"][-4:] = [CLOSES + at for at in (0.01, 0.03, 0.06, 0.5)]
     for at, more in enumerate((0, 500, 500, 500 + late), start=-4):
         columns["answers"][at] += more

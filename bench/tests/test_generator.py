@@ -23,6 +23,8 @@ READINGS = [
         "at_s": 10.0,
         "answers": 0,
         "service_cpu_s": 1.0,
+        "mean_answers": 0.0,
+        "mean_service_cpu_s": 1.0,
         "generator_cpu_s": 0.0,
         "opened": 4,
         "least_latency_s": 0.001,
@@ -33,6 +35,8 @@ READINGS = [
         "at_s": 10.25,
         "answers": 500,
         "service_cpu_s": 1.05,
+        "mean_answers": 250.0,
+        "mean_service_cpu_s": 1.025,
         "generator_cpu_s": 0.01,
         "opened": 4,
         "least_latency_s": 0.001,
@@ -43,6 +47,8 @@ READINGS = [
         "at_s": 10.26,
         "answers": 504,
         "service_cpu_s": 1.06,
+        "mean_answers": 502.0,
+        "mean_service_cpu_s": 1.055,
         "generator_cpu_s": 0.01,
         "opened": 4,
         "least_latency_s": 0.001,
@@ -69,7 +75,7 @@ def test_an_order_has_the_keys_that_the_generator_reads(registry: Registry) -> N
 
 def test_readings_end_before_the_time_in_which_the_last_answers_come(tmp_path: Path) -> None:
     found = generator.finish(told(tmp_path, [json.dumps(each) for each in READINGS], 0), 10)
-    assert found.series.answers == [0, 500]
+    assert (found.series.answers, found.series.mean_answers, found.series.mean_service_cpu_s) == ([0, 500], [0.0, 250.0], [1.0, 1.025])
     assert (found.answers, found.odd, found.opened, found.wrong) == (504, 4, 4, None)
 
 

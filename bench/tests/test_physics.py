@@ -138,6 +138,12 @@ def test_a_figure_that_its_summary_does_not_have_stops_the_reader(tmp_path: Path
 # --- a cost cell ---
 
 
+def with_means(told: dict[str, Any]) -> None:
+    """One of them wrong."""
+    told |= {"mean_answers": [*told["answers"]], "mean_service_cpu_s": [*told["service_cpu_s"]]}
+    told["mean_service_cpu_s"][7] = 0.45
+
+
 @pytest.mark.parametrize(
     ("change", "sentence"),
     [
@@ -145,6 +151,7 @@ def test_a_figure_that_its_summary_does_not_have_stops_the_reader(tmp_path: Path
         (lambda s: s["service_cpu_s"].__setitem__(14, 9.0), "slow, reading 15: 8.188 s of CPU in 0.250 s on 2 cores"),
         (lambda s: s["at_s"].__setitem__(3, 7.0), "slow, reading 4: time goes from 1000.5 to 7.0, it only grows"),
         (lambda s: s["answers"].pop(), "slow: 15 of time, 14 of answers, 15 of service CPU, 15 of generator CPU"),
+        (with_means, "slow, reading 8: the mean of service CPU is 0.45, not between 0.375 and 0.4375"),
     ],
 )
 def test_readings_of_a_generator_only_grow(change: Callable[[dict[str, Any]], Any], sentence: str) -> None:

@@ -68,6 +68,8 @@ class Ground:
                 "at_s": 10.0 + number / 4,
                 "answers": answers,
                 "service_cpu_s": cpu_s,
+                "mean_answers": answers,
+                "mean_service_cpu_s": cpu_s,
                 "generator_cpu_s": 0.0,
                 "opened": 1,
                 "least_latency_s": 0.001,

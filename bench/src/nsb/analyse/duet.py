@@ -47,17 +47,11 @@ MIXED_MARGIN = 0.2
 NOT_COMPUTED = "it did not compute them"
 
 
-def whole_cost(series: Series) -> float | None:
-    """CPU µs per request over all readings; None without an answer."""
-    done = series.answers[-1] - series.answers[0] if series.answers else 0
-    return (series.service_cpu_s[-1] - series.service_cpu_s[0]) / done * 1e6 if done > 0 else None
-
-
 def log_cost(series: Series) -> float:
     """ln of the cost of one service over all its readings. Not a median of windows: a collection of garbage is part of the cost and falls
     into few of them (node's reads: 2.05 times those of go by the windows' centre, 2.55 by their sums). Raises ValueError where nothing was
     answered."""
-    cost = whole_cost(series)
+    cost = series.cost()
     if not cost:
         raise ValueError("nothing was answered")
     return math.log(cost)
@@ -321,7 +315,7 @@ def _computed(both: Sequence[Driven], duet: Duet) -> Check:
         return _check("V6", ["nobody read how fast the core is, so whether the rounds were computed is not known"], bad=False)
     wrong, doubtful = [], []
     for each in both:
-        least_us, cost_us = registers_us(each, duet), whole_cost(each.series.between(duet.opens_s, duet.closes_s))
+        least_us, cost_us = registers_us(each, duet), each.series.between(duet.opens_s, duet.closes_s).cost()
         if cost_us is not None and cost_us < COMPUTED * least_us:
             took = f"used {cost_us:.1f} µs for a request whose rounds take {least_us:.1f} µs in registers"
             wrong.append(f"{each.contender} {took}: {NOT_COMPUTED}")

@@ -210,6 +210,8 @@ def _driven(each: Driven, seen: Duet) -> Iterator[str]:
         "service CPU": series.service_cpu_s,
         "generator CPU": series.generator_cpu_s,
     }
+    means = {"answers": series.mean_answers, "service CPU": series.mean_service_cpu_s} if series.mean_answers else {}
+    columns |= {f"the mean of {name}": column for name, column in means.items()}
     if len({len(column) for column in columns.values()}) > 1:
         yield f"{each.contender}: {', '.join(f'{len(column)} of {name}' for name, column in columns.items())}"
         return
@@ -217,6 +219,10 @@ def _driven(each: Driven, seen: Duet) -> Iterator[str]:
         for number, (before, after) in enumerate(pairwise(column), 2):
             if after < before or (name == "time" and after == before):
                 yield f"{each.contender}, reading {number}: {name} goes from {before} to {after}, it only grows"
+    for name, column in means.items():
+        for number, (mean, (before, after)) in enumerate(zip(column[1:], pairwise(columns[name]), strict=True), 2):
+            if not before - ROUNDED <= mean <= after + ROUNDED:
+                yield f"{each.contender}, reading {number}: the mean of {name} is {mean}, not between {before} and {after}"
     for number, (cpu, at) in enumerate(zip(pairwise(series.service_cpu_s), pairwise(series.at_s), strict=True), 2):
         if cpu[1] - cpu[0] > seen.cores * (at[1] - at[0]) * SLACK + 0.01:
             yield f"{each.contender}, reading {number}: {cpu[1] - cpu[0]:.3f} s of CPU in {at[1] - at[0]:.3f} s on {seen.cores} cores"

@@ -148,6 +148,8 @@ def loaded(lines: Sequence[Mapping[str, Any]], whole: bool) -> Loaded:
         answers=[line["answers"] for line in timed],
         service_cpu_s=[round(line["service_cpu_s"], 6) for line in timed],
         generator_cpu_s=[round(line["generator_cpu_s"], 6) for line in timed],
+        mean_answers=[round(line["mean_answers"], 2) for line in timed],
+        mean_service_cpu_s=[round(line["mean_service_cpu_s"], 6) for line in timed],
     )
     last = lines[-1]
     least_ms = round(last["least_latency_s"] * 1000, 3) if last["answers"] else None

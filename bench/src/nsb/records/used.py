@@ -94,12 +94,13 @@ class Uses:
         return max(0.0, after - before) * (to_s - from_s) / (last_s - first_s)
 
     def beside(self, series: Series) -> Series:
-        """The readings of a generator, with the CPU of this container at the moment of each; without those of which nothing was told."""
+        """The readings of a generator, with the CPU of this container at the moment of each, so without means; without those of which
+        nothing was told."""
         cpu_s: dict[int, float] = {}
         for number, at_s in enumerate(series.at_s):
             with contextlib.suppress(Untold):
                 cpu_s[number] = round(self.at(at_s).cpu_s, 6)
-        return series.only([*cpu_s]).model_copy(update={"service_cpu_s": [*cpu_s.values()]})
+        return series.only([*cpu_s]).model_copy(update={"service_cpu_s": [*cpu_s.values()], "mean_answers": [], "mean_service_cpu_s": []})
 
     def peak_mib(self, from_s: float, to_s: float) -> float | None:
         """The most memory of the lines between the two moments; None where none was read."""
