@@ -835,6 +835,10 @@ def test_a_tautology_is_not_supported_by_what_lies_outside_nor_is_that_a_claim_a
         claim(outside=[SAID])
 
 
+def scoped(judgement: Judgement, **update: str | float) -> Judgement:
+    return judgement.model_copy(update={"scope": judgement.scope.model_copy(update=update)})
+
+
 TWICE = {**ATLEAST, "scenario": "most", "metric": "throughput", "contender": "b", "other": "a"}
 
 
@@ -852,9 +856,15 @@ def test_a_ratio_that_another_method_contradicts_decides_nothing(b: float, expec
     one_each = [("cpu", judged(by_cpu, asked)), ("rate", judged(by_rate, asked))]
     (both,) = across(one_each)
     assert (said(both.claim), both.folder, both.twice_folder) == (expected, "cpu", "rate")
-    scope = one_each[1][1].scope.model_copy(update={"machine": "Another CPU, 8 GiB"})
-    (apart,) = across([one_each[0], ("rate", one_each[1][1].model_copy(update={"scope": scope}))])
-    assert (said(apart.claim), apart.folder, apart.twice_folder) == (SUPPORTED, "cpu", None)  # two processors have two ratios
+    elsewhere: list[tuple[dict[str, str | float], dict[str, str | float]]] = [
+        ({}, {"machine": "Another CPU, 8 GiB"}),
+        ({"memory_speed": 500.0}, {"memory_speed": 150.0}),  # two machines whose processors have one name
+    ]
+    for cpu, rate in elsewhere:
+        (apart,) = across([("cpu", scoped(one_each[0][1], **cpu)), ("rate", scoped(one_each[1][1], **rate))])
+        assert (said(apart.claim), apart.folder, apart.twice_folder) == (SUPPORTED, "cpu", None)  # two machines have two ratios
+    (near,) = across([("cpu", scoped(one_each[0][1], memory_speed=500.0)), ("rate", scoped(one_each[1][1], memory_speed=300.0))])
+    assert (said(near.claim), near.twice_folder) == (expected, "rate")
     bounded = judged(ran("most", "throughput", {"a": about(100), "b": about(b, 2)}, status="censored", limit="generator"), asked)
     assert said(across([one_each[0], ("rate", bounded)])[0].claim) == SUPPORTED
     with pytest.raises(ValueError, match="the first part is no ratio"):

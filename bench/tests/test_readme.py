@@ -40,6 +40,9 @@ def test_what_a_visitor_sees_first_is_made_from_the_newest_reference_run(claims:
     digest = load_digest(ROOT / "bench", load(ROOT / "bench"))
     made = front_pages(ROOT, REFERENCES[-1], claims, digest)
     assert [file.relative_to(ROOT).as_posix() for file, text in made.items() if file.read_text(encoding="utf-8") != text] == []
+    findings = json.loads((REFERENCES[-1] / "run.json").read_text())["preflight"]["findings"]
+    slow = any(each["id"] == "kernel" and each["level"] == "warn" for each in findings)
+    assert ("where a system call takes" in made[ROOT / "README.md"]) == slow
     linked = re.findall(r"\((\.\./bench/results/[^)]*/articles/[^)]*)\)", made[ROOT / "docs" / "verdicts.md"])
     assert len(linked) == len(set(linked)) > 0
 

@@ -7,6 +7,7 @@ arithmetic. All that must hold together does so by one order: refuted where one 
 from __future__ import annotations
 
 import math
+import statistics
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
@@ -610,6 +611,7 @@ def _mean(values: Sequence[float], metric: Metric) -> tuple[float | None, float 
 def _scope(evidence: _Evidence) -> Scope:
     run, plan, host = evidence.run, evidence.run["plan"], evidence.run["host"]
     runtimes = run.get("runtimes", {})
+    speeds = [cell.cost.speed for cell in evidence.cells if cell.cost is not None and cell.cost.speed is not None]
     return Scope(
         machine=f"{host['cpu']}, {host['memory_gib']} GiB, {host['system']}, kernel {host['kernel']}",
         cores=host["cores"],
@@ -622,6 +624,7 @@ def _scope(evidence: _Evidence) -> Scope:
         commit=host["commit"] + ("-dirty" if host["changed"] else ""),
         seed=plan["seed"],
         versions={name: _versions(runtimes[name]) for name in evidence.contenders if name in runtimes},
+        memory_speed=statistics.median(speeds) if speeds else None,
     )
 
 

@@ -38,9 +38,9 @@ def across(runs: Sequence[tuple[str, Judgement]]) -> list[Across]:
 
     The first run that decides is told. No verdict is made of two: where one run decides otherwise than another one, the claim is undecided
     until claims.toml explains one of them, which then does not count. It is undecided, too, where another method gives another ratio on the
-    same processor: two processors have two ratios.
+    same machine, as far as that is known: two machines have two ratios.
     """
-    processors = {folder: judgement.scope.processor for folder, judgement in runs}
+    scopes = {folder: judgement.scope for folder, judgement in runs}
     found: list[Across] = []
     for first in runs[0][1].claims:
         each = [(folder, claim) for folder, judgement in runs for claim in judgement.claims if claim.id == first.id]
@@ -49,7 +49,7 @@ def across(runs: Sequence[tuple[str, Judgement]]) -> list[Across]:
         decided = {one.conclusion for _, one in counted} & DECIDED
         if len(decided) > 1:
             claim = claim.model_copy(update={"conclusion": "UNDECIDED", "reason": "runs_disagree", "rounds_needed": None})
-        alike = [run for run in counted if processors[run[0]] == processors[folder]]
+        alike = [run for run in counted if scopes[run[0]].alike(scopes[folder])]
         again, twice = next(((name, one.twice) for name, one in alike if one.twice and _interval(one.twice)), (folder, claim.twice))
         if twice is not None and claim.conclusion in DECIDED and apart(claim.parts, twice):
             claim = claim.model_copy(update={"conclusion": "UNDECIDED", "reason": "methods_disagree", "rounds_needed": None})

@@ -498,6 +498,11 @@ class JudgedClaim(Frozen):
     explained: dict[str, Said] = {}
 
 
+ALIKE = 2.0
+"""Memory of one machine is at most so many times as quick in one run as in another: neighbours slow it down. On one processor it was
+341 to 600 steps/µs over eleven runs, on another machine whose processor has the same name 121 to 163 over six."""
+
+
 class Scope(Frozen):
     """For what the verdicts hold."""
 
@@ -513,11 +518,22 @@ class Scope(Frozen):
     seed: int
     versions: dict[str, str]
     """Contender → runtime, framework and driver with their versions."""
+    memory_speed: float | None = None
+    """At which the witness read memory, the median of the cells (steps/µs); None where no cell has one."""
 
     @property
     def processor(self) -> str:
         """The machine's, which its text begins with."""
         return self.machine.split(",")[0]
+
+    def alike(self, other: Scope) -> bool:
+        """Whether both may be the same machine: those of virtual machines often have one name,
+        so memory must be about as quick, too."""
+        if self.processor != other.processor:
+            return False
+        if self.memory_speed is None or other.memory_speed is None:
+            return True
+        return max(self.memory_speed, other.memory_speed) <= ALIKE * min(self.memory_speed, other.memory_speed)
 
 
 class Judgement(Frozen):

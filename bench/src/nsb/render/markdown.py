@@ -143,7 +143,7 @@ def readme_block(found: Digest, run: dict[str, Any], judged: Sequence[tuple[str,
     head = text(
         "digest.head", language, date=run["started_at"][:10], rounds=messages.rounds(run["plan"]["rounds"], language), machine=host["cpu"],
         cores=messages.cores(host["cores"], language), profile=text(f"digest.profile.{run['plan']['profile']}", language),
-        database=_database(run),
+        database=_database(run), calls=_slow_calls(run, language),
     )  # fmt: skip
     by_id = {each.claim.id: each for each in of_all}
     surprising = [by_id[claim.id] for claim in surprises(claims)]
@@ -165,6 +165,12 @@ def readme_block(found: Digest, run: dict[str, Any], judged: Sequence[tuple[str,
             "",
         ]
     )
+
+
+def _slow_calls(run: Mapping[str, Any], language: Language) -> str:
+    """How long a system call takes where the preflight warned of it."""
+    warned = [each["inputs"] for each in run["preflight"]["findings"] if each["id"] == "kernel" and each["level"] == "warn"]
+    return "".join(text("digest.calls", language, ns=f"{each['system_call_ns']:.0f}") for each in warned)
 
 
 def _database(run: Mapping[str, Any]) -> str:
@@ -196,7 +202,7 @@ def verdicts_page(
 def _machines(
     run: dict[str, Any], folder: str, found: Sequence[Across], judged: Sequence[tuple[str, Judgement]], language: Language
 ) -> list[str]:
-    """The machine of the table, and the verdicts from runs on another processor."""
+    """The machine of the table, and the verdicts from runs on another one; two that say the same of themselves can be two."""
     host = run["host"]
     lines = [
         text(
@@ -205,10 +211,10 @@ def _machines(
             link=f"[{folder}]({ABOVE}{folder}/table.md)",
         )
     ]  # fmt: skip
-    machines = {name: judgement.scope.processor for name, judgement in judged}
-    used = [name for each in found for name in (each.folder, each.number_folder) if machines[name] != host["cpu"]]
-    for machine in dict.fromkeys(machines[name] for name in used):
-        names = ", ".join(dict.fromkeys(name.rsplit("/", 1)[-1] for name in used if machines[name] == machine))
+    scopes = {name: judgement.scope for name, judgement in judged}
+    used = [name for each in found for name in (each.folder, each.number_folder) if not scopes[name].alike(judged[0][1].scope)]
+    for machine in dict.fromkeys(scopes[name].processor for name in used):
+        names = ", ".join(dict.fromkeys(name.rsplit("/", 1)[-1] for name in used if scopes[name].processor == machine))
         lines.append(text("result.other_machines", language, machine=machine, names=names))
     return lines
 

@@ -459,8 +459,8 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "result.by_law": ("{n} by arithmetic", "계산으로 나오는 것 {n}"),
     "result.in_part": ("{n} as far as it can be measured", "측정 가능한 범위만 {n}"),
     "result.other_machines": (
-        "Verdicts from runs on another processor, {machine}: {names}.",
-        "다른 프로세서({machine})에서 한 측정: {names}.",
+        "Verdicts from runs on another machine, {machine}: {names}.",
+        "다른 장비({machine})에서 한 측정: {names}.",
     ),
     "result.machine": (
         "{machine}, {cores}, {database}, {date}; raw data and doubts: {link}.",
@@ -1249,11 +1249,12 @@ MESSAGES: dict[str, tuple[str, str]] = {
         "이 측정에는 결론이 없습니다. 라운드가 적거나, 신뢰 구간으로 드러난 차이가 없습니다.",
     ),
     "digest.head": (
-        "Measured on {date}: {rounds}, {machine}, {cores}, {profile}, {database}. Brackets are 95 % intervals. "
+        "Measured on {date}: {rounds}, {machine}, {cores}, {profile}, {database}{calls}. Brackets are 95 % intervals. "
         "A range of several servers goes from their lowest to their highest bound.",
-        "{date} 측정: {rounds}, {machine}, {cores}, {profile}, {database}. "
+        "{date} 측정: {rounds}, {machine}, {cores}, {profile}, {database}{calls}. "
         "괄호 안은 95% 신뢰 구간입니다. 여러 서버를 묶은 범위는 가장 낮은 하한부터 가장 높은 상한까지입니다.",
     ),
+    "digest.calls": (", where a system call takes {ns} ns (50 to 150 on most machines)", ", 시스템 호출 한 번에 {ns} ns(보통 50–150 ns)"),
     "digest.profile.1cpu": ("one of them for the service (profile 1cpu)", "서버는 그중 하나(1cpu 프로필)"),
     "digest.profile.ncpu": ("several of them for the service (profile ncpu)", "서버는 그중 여러 개(ncpu 프로필)"),
     "digest.tally": (
