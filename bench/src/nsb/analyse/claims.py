@@ -624,7 +624,7 @@ def _scope(evidence: _Evidence) -> Scope:
         commit=host["commit"] + ("-dirty" if host["changed"] else ""),
         seed=plan["seed"],
         versions={name: _versions(runtimes[name]) for name in evidence.contenders if name in runtimes},
-        memory_speed=statistics.median(speeds) if speeds else None,
+        memory_speed=round(statistics.median(speeds), 1) if speeds else None,
     )
 
 
