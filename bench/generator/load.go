@@ -448,39 +448,32 @@ func (l *load) run(tell func(Reading)) bool {
 	return l.wrong != ""
 }
 
-// sample adds a moment to the means of the next reading.
-func (l *load) sample() {
+// sample adds a moment to the means of the next reading; CPU time of the service's processes at it.
+func (l *load) sample() (service float64) {
+	for number, clock := range l.clocks {
+		if seconds, err := clockSeconds(clock); err == nil { // of one that has ended what it had used when it was seen last
+			l.used[number] = seconds
+		}
+		service += l.used[number]
+	}
 	l.samples++
 	l.answersSum += float64(l.answers)
-	l.serviceSum += l.serviceSeconds()
+	l.serviceSum += service
+	return service
 }
 
 // reading is one of its own moments, too.
 func (l *load) reading() Reading {
-	l.sample()
 	found := Reading{Answers: l.answers, Odd: l.odd, Opened: l.opened, LatencySumS: l.latency.Seconds(), LeastLatencyS: l.least.Seconds(), Wrong: l.wrong}
 	for number := range l.targets {
 		found.AnswersOf = append(found.AnswersOf, l.targets[number].answers)
 	}
 	found.AtS = float64(time.Now().UnixMicro()) / 1e6
-	for _, seconds := range l.used {
-		found.ServiceCPUS += seconds
-	}
+	found.ServiceCPUS = l.sample()
 	found.MeanAnswers, found.MeanServiceCPUS = l.answersSum/float64(l.samples), l.serviceSum/float64(l.samples)
 	l.samples, l.answersSum, l.serviceSum = 0, 0, 0
 	found.GeneratorCPUS, _ = clockSeconds(processClock)
 	return found
-}
-
-// serviceSeconds is CPU time of the service's processes so far; of one that has ended what it had used when it was seen last.
-func (l *load) serviceSeconds() (whole float64) {
-	for number, clock := range l.clocks {
-		if seconds, err := clockSeconds(clock); err == nil {
-			l.used[number] = seconds
-		}
-		whole += l.used[number]
-	}
-	return whole
 }
 
 // The kernel's numbers of this process's and this thread's CPU clock (clock_gettime(2)).

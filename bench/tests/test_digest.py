@@ -13,11 +13,12 @@ import standard
 from nsb.analyse import digest as digests
 from nsb.analyse import duet
 from nsb.analyse import table as tables
+from nsb.analyse.claims import judged
 from nsb.analyse.digest import Digest, Place, digest, sides
 from nsb.analyse.dominance import dominance
 from nsb.analyse.merged import Across
 from nsb.records.judged import Cell
-from nsb.registry.claims import Comparison, Judged, JudgedClaim, JudgedNumber, RatioRule, Reported, Said, Verdict
+from nsb.registry.claims import Claims, Comparison, Judged, JudgedClaim, JudgedNumber, RatioRule, Reported, Said, Verdict
 from nsb.registry.digest import DigestPlan
 from nsb.registry.load import ConfigurationError, load, load_digest
 from nsb.render import digest as words
@@ -364,6 +365,15 @@ def test_a_run_with_every_row_leaves_the_readme_short(name: str, language: Langu
     written = text[:begin] + words.table(WHOLE, language) + text[text.index("\n\n", begin) :]
     assert len(written.encode()) <= 12 * 1024
     assert len(written.splitlines()) <= 200
+
+
+@pytest.mark.parametrize(("level", "told"), [("warn", True), ("ok", False)])
+def test_how_long_a_slow_system_call_takes_is_told_with_the_machine(claims: Claims, level: str, told: bool) -> None:
+    finding = {"id": "kernel", "level": level, "inputs": {"system_call_ns": 302.4}}
+    run = standard.run() | {"preflight": {"findings": [finding]}}
+    judgement = judged(run, standard.cells(), standard.starts(), None, claims)
+    for language, says in (("en", "where a system call takes 302 ns"), ("ko", "시스템 호출 한 번에 302 ns")):
+        assert (says in markdown.readme_block(WHOLE, run, [("bench/results/x", judgement)], language)) == told
 
 
 def test_mistakes_in_digest_toml_are_told(tmp_path: Path) -> None:

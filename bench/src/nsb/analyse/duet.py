@@ -117,7 +117,7 @@ def _halves(own: Series, partner: Series | None) -> float:
 
 
 def _part(series: Series, half: slice) -> Series:
-    return Series(**{name: column[half] for name, column in series.model_dump().items()})
+    return series.only(range(len(series.at_s))[half])
 
 
 def demand(driven: Driven, duet: Duet) -> float | None:

@@ -55,14 +55,7 @@ class Series(Frozen):
 
     def only(self, kept: Sequence[int]) -> Series:
         """The readings of these numbers."""
-        return Series(
-            at_s=[self.at_s[number] for number in kept],
-            answers=[self.answers[number] for number in kept],
-            service_cpu_s=[self.service_cpu_s[number] for number in kept],
-            generator_cpu_s=[self.generator_cpu_s[number] for number in kept],
-            mean_answers=[self.mean_answers[number] for number in kept] if self.mean_answers else [],
-            mean_service_cpu_s=[self.mean_service_cpu_s[number] for number in kept] if self.mean_answers else [],
-        )
+        return Series(**{name: [column[number] for number in kept] if column else [] for name, column in self.model_dump().items()})
 
     @classmethod
     def together(cls, parts: Sequence[Series]) -> Series:
