@@ -21,10 +21,11 @@ from nsb.registry.timing import Tier, Timing
 
 START_S, JVM_START_S = 0.5, 9.0
 """From the start of a contender until it is ready and its pool is open (s): half of a JVM's is the pool, opened by cold code."""
-STEADY_S = 15.0
-"""The warm-up of what is no JVM: the mean over those that need two steps and those that compile too (s)."""
-JVM_STEPS_S, JVM_VISITS_S = 30.0, 8.0
-"""The warm-up of a JVM: all endpoints at once and until its compilers have caught up, and the visits to one cost row (s)."""
+STEPS_S, JVM_STEPS_S = 8.0, 17.0
+"""The steps of a warm-up, all endpoints at once (s)."""
+VISITS_S, JVM_VISITS_S = 1.7, 12.0
+"""The visits to one cost row, of a JVM until its compilers have caught up (s). The first is a mean: of five contenders without a JVM one
+compiles, and its visits take 8 s. Both pairs as in 20261128-cost; a quicker machine takes some seconds less."""
 CONFORMANCE_S, JVM_CONFORMANCE_S = 35.0, 55.0
 """The contract against one contender (s), which is started several times for it; a pass is remembered for the build."""
 CONFORMANCE_AT_ONCE = 2
@@ -206,11 +207,9 @@ class Plan:
 
     def start_s(self, contender: Contender, first: Scenario | None = None) -> float:
         """A fresh process and its warm-up (s)."""
-        cap_s = self.tier.warm_cap_s
-        if not contender.has_heap:
-            return START_S + min(STEADY_S, cap_s)
-        rows = cost_rows(self.warmed_with(contender, first))
-        return JVM_START_S + min(JVM_STEPS_S + len(rows) * JVM_VISITS_S, cap_s)
+        rows = len(cost_rows(self.warmed_with(contender, first)))
+        start_s, steps_s, visits_s = (JVM_START_S, JVM_STEPS_S, JVM_VISITS_S) if contender.has_heap else (START_S, STEPS_S, VISITS_S)
+        return start_s + min(steps_s + rows * visits_s, self.tier.warm_cap_s)
 
     def first(self, round_: int, name: str) -> Scenario | None:
         """What the process of a contender is started for at the beginning of a round; None where nothing is asked of it."""
