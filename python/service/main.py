@@ -1,6 +1,7 @@
 """Wires settings, socket, workers and server together."""
 
 import asyncio
+import gc
 import multiprocessing
 import os
 import signal
@@ -74,6 +75,9 @@ def serve(wanted: settings.Settings, listener: socket.socket, counters: Array[st
         opening = asyncio.create_task(database.open())
         async with fanout.client(wanted.upstream_timeout_ms) as upstream:
             app.state.database, app.state.upstream = database, upstream
+            if wanted.gc == "frozen":  # what is there now lives to the end, and no later collection looks at it
+                gc.collect()
+                gc.freeze()
             yield
         opening.cancel()
         await database.close()

@@ -65,6 +65,7 @@ class Settings(BaseModel, frozen=True, alias_generator=str.upper):
     upstream_timeout_ms: Milliseconds = 70000
     server_threads: Annotated[int, BeforeValidator(partial(whole, 1, 100000))] = 200  # checked, used by nothing here
     loop: Annotated[str, BeforeValidator(partial(word, "uvloop|asyncio", "uvloop or asyncio"))] = "uvloop"
+    gc: Annotated[str, BeforeValidator(partial(word, "default|frozen", "default or frozen"))] = "default"
 
 
 def read(environment: Mapping[str, str]) -> Settings:

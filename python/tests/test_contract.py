@@ -2,6 +2,7 @@
 cannot say. Times are bounds that a busy machine cannot break, never an expectation of speed."""
 
 import base64
+import gc
 import json
 import os
 import signal
@@ -21,7 +22,7 @@ import uvicorn
 from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import connect
 
-from service import main, settings
+from service import main, settings, stats
 from service.streaming import Server
 
 FOLDER = Path(__file__).parent.parent
@@ -172,9 +173,29 @@ def test_settings(
         assert "secret" not in said
 
 
-def test_a_setting_of_its_own() -> None:
-    with pytest.raises(ValueError, match=r'^LOOP="trio" is not uvloop or asyncio$'):
-        settings.read({**NOWHERE, "LOOP": "trio"})
+@pytest.mark.parametrize(
+    ("name", "value", "meaning"), [("LOOP", "trio", "uvloop or asyncio"), ("GC", "off", "default or frozen")]
+)
+def test_a_setting_of_its_own(name: str, value: str, meaning: str) -> None:
+    with pytest.raises(ValueError, match=f'^{name}="{value}" is not {meaning}$'):
+        settings.read({**NOWHERE, name: value})
+
+
+@pytest.mark.parametrize(("wanted", "frozen"), [("default", False), ("frozen", True)])
+def test_what_was_there_at_the_start_is_frozen(monkeypatch: pytest.MonkeyPatch, wanted: str, frozen: bool) -> None:
+    counts = []
+
+    class Ending(Server):
+        async def main_loop(self) -> None:
+            counts.append(gc.get_freeze_count())
+
+    monkeypatch.setattr(main, "Server", Ending)
+    try:
+        with socket.create_server(("127.0.0.1", 0)) as listener:
+            assert main.serve(settings.read({**NOWHERE, "GC": wanted}), listener, stats.shared(1), 0) == 0
+    finally:
+        gc.unfreeze()
+    assert (counts[0] > 10_000) is frozen
 
 
 def test_what_becomes_of_a_good_address() -> None:
