@@ -747,6 +747,31 @@ def test_a_number_that_a_law_gives_is_told_so_and_counted() -> None:
     assert told.endswith("Of 4 numbers that the articles give 3 are reproduced (2 by arithmetic) and 0 are not.")
 
 
+@pytest.mark.parametrize(
+    ("a", "limit", "by_law", "came"),
+    [
+        (150, "cpu", True, ("UNDECIDED", "core_bound")),
+        (150, "cpu", False, ("NOT_AGAIN", None)),
+        (150, "offered", True, ("NOT_AGAIN", None)),
+        (260, "cpu", True, ("NOT_AGAIN", None)),
+        (200, "cpu", True, ("AGAIN", None)),
+    ],
+)
+def test_a_full_core_contradicts_no_law_of_queues(a: float, limit: str, by_law: bool, came: tuple[str, str | None]) -> None:
+    cells = with_(ran("most", "throughput", {"a": about(a), "b": about(100, 2)}, limit=limit), "b", range(1, 7), limit="threads")
+    found = one(cells, ATLEAST, number={**NUMBER, "arithmetic": by_law}, reported=[HELD]).number
+    assert found is not None
+    assert (found.came, found.reason) == came
+
+
+def test_a_full_core_makes_times_longer() -> None:
+    time = {**GIVEN, "unit": "ms", "ours": {"scenario": "most", "contender": "a", "metric": "p50"}}
+    for a, came in ((3, "UNDECIDED"), (1, "NOT_AGAIN")):
+        found = one(ran("most", "p50", {"a": about(a)}), ATLEAST, number={**NUMBER, "arithmetic": True}, reported=[time]).number
+        assert found is not None
+        assert found.came == came
+
+
 def test_a_number_of_another_quantity_is_not_measured() -> None:
     found = numbered(200, 1.5, GIVEN, lacks={"en": "ours waits", "ko": "여기서는 기다림"}).number
     assert found is not None

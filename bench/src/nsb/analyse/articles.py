@@ -44,6 +44,14 @@ class Figure(Frozen):
     """90 % t interval of `value`, by which equality is shown."""
     outside: Reason | None = None
     """That a program beside the service was the limit of most of its rounds that gave a bound."""
+    full: bool = False
+    """Whether the contender's core was the limit of most of these rounds."""
+
+    @property
+    def behind(self) -> bool:
+        """Whether ours is slower than the article's, since the core was full."""
+        ratio = self.ratio
+        return self.full and ratio is not None and (ratio.value > 1 if self.upper else ratio.value < 1)
 
     @property
     def near(self) -> bool:
@@ -104,6 +112,8 @@ def number(claim: Claim, cells: Sequence[Cell]) -> JudgedNumber | None:
         value, low, high, level = None, None, None, 0.95
     else:
         found, reason = came(figure, claim.least_rounds)
+        if by_law and found == "NOT_AGAIN" and figure.behind:  # a law of waiting holds up to what the core can do
+            found, reason = "UNDECIDED", "core_bound"
         value, (low, high, level) = figure.value, figure.interval(found)
     return JudgedNumber(
         theirs=theirs,
@@ -169,6 +179,7 @@ def _figure(claim: str, theirs: Reported | Beside, ours: Ours, cells: Sequence[C
     known, ninety = (estimate(values, level) if len(values) > 1 else None for level in (0.95, 0.90))
     used = [cell for cell in own if cell.round in series]
     limits = Counter(cell.limit for cell in used if cell.limit is not None)
+    limit = limits.most_common(1)[0][0] if limits else None
     return Figure(
         claim=claim,
         theirs=theirs,
@@ -177,10 +188,11 @@ def _figure(claim: str, theirs: Reported | Beside, ours: Ours, cells: Sequence[C
         high=None if known is None else known.high,
         bound=bound,
         rounds=len(series),
-        limit=limits.most_common(1)[0][0] if limits and ours.other is None else None,
+        limit=limit if ours.other is None else None,
         doubts=sum(bool(cell.doubts) for cell in used),
         equality=None if ninety is None or ninety.low is None or ninety.high is None else (ninety.low, ninety.high),
         outside=_outside(bounded),
+        full=limit == "cpu",
     )
 
 

@@ -18,7 +18,7 @@ Came = Literal["AGAIN", "NOT_AGAIN", "COMPUTED", "UNDECIDED", "NOT_MEASURED"]
 """Whether an article's number is reproduced. COMPUTED: the article's own figures come to it, and nothing of ours is held against it."""
 Reason = Literal[
     "too_few_rounds", "no_twin", "twin_failed", "straddles", "unsteady",
-    "generator_bound", "database_bound", "load_bound", "warming", "not_sustained", "noisy_machine", "invalid",
+    "generator_bound", "database_bound", "core_bound", "load_bound", "warming", "not_sustained", "noisy_machine", "invalid",
     "needs_1cpu", "needs_ncpu", "no_contender", "no_scenario", "no_figure", "no_code", "no_measure",
     "other_quantity", "methods_disagree", "runs_disagree",
 ]  # fmt: skip

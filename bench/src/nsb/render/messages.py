@@ -79,6 +79,7 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "reason.unsteady": ("unsteady over the rounds", "라운드마다 흔들림"),
     "reason.generator_bound": ("the generator was the limit", "부하 생성기가 먼저 포화"),
     "reason.database_bound": ("the database was the limit", "데이터베이스가 먼저 포화"),
+    "reason.core_bound": ("its core was full", "코어가 먼저 포화"),
     "reason.load_bound": ("the load was the limit", "부하가 작아 한계를 확인하지 못함"),
     "reason.warming": ("it was still warming up", "예열이 끝나지 않음"),
     "reason.not_sustained": ("the rate was not sustained", "요청률을 감당하지 못함"),
@@ -121,6 +122,10 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "reason_means.database_bound": (
         "The database reached its limit first: the figure is a bound, not a capacity.",
         "데이터베이스가 먼저 한계에 닿았습니다. 이 값은 처리 능력이 아니라 하한입니다.",
+    ),
+    "reason_means.core_bound": (
+        "A law of queues gives the number. Its load filled the one core of this machine before that law was the limit.",
+        "대기 행렬 법칙으로 나오는 값인데, 그 한계에 닿기 전에 이 장비의 코어 하나가 포화됐습니다.",
     ),
     "reason_means.warming": (
         "In more than one round in six its second half differed from its first (V8): cold code can be what held it back.",
