@@ -124,8 +124,8 @@ MESSAGES: dict[str, tuple[str, str]] = {
         "데이터베이스가 먼저 한계에 닿았습니다. 이 값은 처리 능력이 아니라 하한입니다.",
     ),
     "reason_means.core_bound": (
-        "A law of queues gives the number. Its load filled the one core of this machine before that law was the limit.",
-        "대기 행렬 법칙으로 나오는 값인데, 그 한계에 닿기 전에 이 장비의 코어 하나가 포화됐습니다.",
+        "A law of queues gives the number. The core of the service was full before that law was the limit.",
+        "대기 행렬 법칙으로 나오는 값인데, 그 한계에 닿기 전에 서비스의 코어가 포화됐습니다.",
     ),
     "reason_means.warming": (
         "In more than one round in six its second half differed from its first (V8): cold code can be what held it back.",
