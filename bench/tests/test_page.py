@@ -8,7 +8,7 @@ import hashlib
 import json
 import re
 import string
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from html.parser import HTMLParser
 from pathlib import Path
@@ -189,12 +189,12 @@ def made(bundle: str = STUB, model: CostModel | None = None) -> str:
     return html.page(table, RUN, found, begun, judgement(), matrix, CODE, drawn, bundle, short, articles, model=model, plan=PLAN)
 
 
-def sparse(run: dict[str, Any], found: list[Cell], **more: Any) -> str:
-    """No starts, no code, nothing claimed."""
+def sparse(run: dict[str, Any], found: list[Cell], claims: Sequence[JudgedClaim] = (), **more: Any) -> str:
+    """No starts and no code, and nothing claimed unless it is named."""
     table = tables.make(run, found)
     matrix = dominance(run, found, [], None)
     short = digest(PLAN, table, run, found, [], matrix)
-    return html.page(table, run, found, [], Judgement(scope=scope(), claims=[]), matrix, None, [], STUB, short, **more)
+    return html.page(table, run, found, [], Judgement(scope=scope(), claims=list(claims)), matrix, None, [], STUB, short, **more)
 
 
 @pytest.fixture(scope="module")
@@ -372,6 +372,17 @@ def test_runs_that_lack_almost_everything_have_a_page() -> None:
     lost = [one.model_copy(update={"status": "invalid", "limit": None, "halves": []}) for one in found[:2]]
     assert messages.text("status.missing", "ko") in sparse(run, lost)
     assert messages.text("status.missing", "ko") in sparse(run, [])
+
+
+def test_a_run_without_a_headline_begins_with_the_claims_that_it_decides() -> None:
+    run, found = read_run(RECORDED)
+    claims = [claim("A1", "REFUTED"), claim("A2", "UNDECIDED", "straddles"), claim("A3", "NOT_MEASURED"), claim("B1", "SUPPORTED")]
+    first = sparse(run, found, claims).split('id="result"')[1].split("</section>")[0]
+    assert re.findall(r"#claim-(\w+)", first) == ["A1", "B1"]
+    assert messages.text("digest.no_findings", "en") not in first
+    nothing = sparse(run, found, claims[1:3]).split('id="result"')[1].split("</section>")[0]
+    assert messages.text("digest.no_findings", "en") in nothing
+    assert "#claim-" not in nothing
 
 
 # --- in a browser ------------------------------------------------------------------------------------------------------------------

@@ -23,6 +23,7 @@ from nsb.analyse import controls
 from nsb.analyse import dominance as ranking
 from nsb.analyse.controls import Control
 from nsb.analyse.digest import Digest, surprises
+from nsb.analyse.merged import DECIDED
 from nsb.analyse.model import CostModel
 from nsb.analyse.table import Table
 from nsb.records.judged import Cell
@@ -92,6 +93,7 @@ def page(
         result=_result(dominance),
         digest_lines=html_digest.lines(digest),
         findings=[_marked_up(each) for each in html_digest.findings(digest)],
+        decided=[claim for claim in judgement.claims if claim.conclusion in DECIDED],
         digest_notes=html_digest.notes(digest), surprises=surprises(judgement.claims), narrow=_narrow(table.contenders),
         guide=_guide(plan, digest, model),
         size_about=html_size.about(model), size_fields=html_size.FIELDS, size_examples=html_size.examples(),

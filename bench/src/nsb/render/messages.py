@@ -1249,9 +1249,10 @@ MESSAGES: dict[str, tuple[str, str]] = {
     ),
     "digest.near": ("{title}: all within 10 %, {range}.", "{title}: 모두 10% 이내({range})."),
     "digest.alike": ("{title}: nobody differs, {range}.", "{title}: 차이가 없습니다({range})."),
+    "digest.decides": ("This run decides these claims:", "이 측정으로 판정한 주장:"),
     "digest.no_findings": (
-        "This run has no findings: too few rounds, or nothing that its intervals show.",
-        "이 측정에는 결론이 없습니다. 라운드가 적거나, 신뢰 구간으로 드러난 차이가 없습니다.",
+        "No headline: too few rounds, or the rows that headlines are made of show no difference. The table below has its figures.",
+        "라운드가 적거나 요약에 쓰는 행에서 차이가 드러나지 않아 요약할 결론이 없습니다. 수치는 아래 표에 있습니다.",
     ),
     "digest.head": (
         "Measured on {date}: {rounds}, {machine}, {cores}, {profile}, {database}{calls}. Brackets are 95 % intervals. "
