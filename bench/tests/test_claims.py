@@ -915,3 +915,12 @@ def test_what_nothing_measures_leaves_the_claim_open_and_says_what_it_needs() ->
     assert "- needs a stethoscope → **not measured: nothing here measures a part of it**" in verdicts.page(
         judged(cells, claim(ATLEAST, open_))
     )
+
+
+def test_an_interval_that_ends_near_its_border_has_digits_enough_to_tell_them_apart() -> None:
+    part = one(ran("cost", "cpu", {"a": about(100), "b": about(50, 2)}), ATLEAST).parts[0]
+    (found,) = part.comparisons
+    ends = {"value": 1.001, "high": 1.008, "level": 0.95, "border": 0.99}
+    near, apart = (found.model_copy(update={**ends, "low": low}) for low in (0.9949, 0.98))
+    told = [verdicts.figures(part.model_copy(update={"comparisons": [each]}), "en") for each in (near, apart)]
+    assert told == [["a ÷ b 1.001 (0.995–1.008, 95 %)"], ["a ÷ b 1.00 (0.98–1.01, 95 %)"]]

@@ -226,11 +226,26 @@ def test_a_part_that_the_run_does_not_decide_is_told_with_the_run_that_does(tmp_
     assert across(runs[:2])[0].parts == []
 
 
-def test_a_committed_run_is_judged_from_its_records(tmp_path: Path, claims: Claims) -> None:
-    folder = tmp_path / "bench" / "results" / "20990101-article"
+def test_a_run_that_leaves_a_number_undecided_is_named(tmp_path: Path, claims: Claims) -> None:
+    copy = tmp_path / "run"
+    shutil.copytree(BEFORE, copy, ignore=shutil.ignore_patterns(*MADE))
+    of = outputs(copy, *read_run(copy), claims).judgement
+    (asked,) = (each for each in of.claims if each.id == "B1")
+    assert asked.number is not None
+    full = asked.model_copy(update={"number": asked.number.model_copy(update={"came": "UNDECIDED", "reason": "core_bound"})})
+    runs = [(name, of.model_copy(update={"claims": [each]})) for name, each in (("results/full", full), ("results/sure", asked))]
+    (found,) = across(runs)
+    assert found.number_folder == "results/sure"
+    assert [(folder, number.came) for folder, number in found.numbers_against] == [("results/full", "UNDECIDED")]
+    assert "<sub>undecided: its core was full: [full](results/full/claims.md)</sub>" in verdicts.summary_across([found], "en")
+    assert across(runs[:1])[0].numbers_against == []
+
+
+def test_a_committed_run_is_judged_from_its_records_whatever_its_name(tmp_path: Path, claims: Claims) -> None:
+    folder = tmp_path / "bench" / "results" / "20990101-any"
     shutil.copytree(BEFORE, folder, ignore=shutil.ignore_patterns(*MADE))
     (found,) = committed_before(tmp_path, tmp_path, claims)
-    assert (found.folder, found.repeated) == ("bench/results/20990101-article", ["B"])
+    assert (found.folder, found.repeated) == ("bench/results/20990101-any", ["B"])
     assert found.judgement == outputs(folder, *read_run(folder), claims).judgement
     assert [(each.article.id, each.folders) for each in reproduced([found], claims)] == [("B", [found.folder])]
     (folder / "code.json").write_text("{}")

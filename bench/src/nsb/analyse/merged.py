@@ -114,7 +114,8 @@ def _number(runs: Sequence[Run]) -> tuple[str, JudgedNumber | None, list[tuple[s
     decided = set(came.values()) & DECIDED
     if len(decided) > 1:
         number = number.model_copy(update={"came": "UNDECIDED", "reason": "runs_disagree"})
-    against = [(run, one) for run, one in numbers.items() if one.came in DECIDED and one.came != number.came]
+    telling = DECIDED | {"UNDECIDED"} if decided else DECIDED
+    against = [(run, one) for run, one in numbers.items() if one.came in telling and one.came != number.came]
     return folder, number, against
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from rich.table import Table as Grid
 from rich.text import Text
@@ -164,7 +164,20 @@ def _comparison(found: Comparison, language: Language) -> str:
     assert found.value is not None
     beside = found.contender if found.other is None else f"{found.contender} {'÷' if found.unit == 'ratio' else '−'} {found.other}"
     unit = "" if found.unit == "ratio" else f" {messages.unit(found.unit, language)}"
-    return f"{beside} {bound_sign(found)}{signed(found.value)}{unit}{_bounds(found.low, found.high, found.level)}"
+    shown = _to_thousandths if _looks_met(found) else signed
+    return f"{beside} {bound_sign(found)}{shown(found.value)}{unit}{_bounds(found.low, found.high, found.level, shown)}"
+
+
+def _looks_met(found: Comparison) -> bool:
+    """Whether an end of the interval of a ratio would be printed as the border and is not the same."""
+    border = found.border if found.unit == "ratio" else None
+    return border is not None and any(
+        each is not None and each != border and signed(each) == signed(border) for each in (found.low, found.high)
+    )
+
+
+def _to_thousandths(value: float | None) -> str:
+    return "–" if value is None else f"{value:.3f}"
 
 
 def _bounds(low: float | None, high: float | None, level: float, shown: Callable[[float | None], str] = signed) -> str:
@@ -306,13 +319,17 @@ def summary_across(found: Sequence[Across], language: Language, above: str = "")
     def linked(folder: str) -> str:
         return f"[{folder.rsplit('/', 1)[-1]}]({above}{folder}/claims.md)"
 
+    def runs_of(told: Iterable[tuple[str, str]]) -> list[str]:
+        """A line for each outcome, with the runs that have it, the newest first."""
+        runs: dict[str, list[str]] = {}
+        for outcome, folder in told:
+            runs.setdefault(outcome, []).append(linked(folder))
+        return [f"{outcome}: {_some(those, MOST_RUNS)}" for outcome, those in runs.items()]
+
     def beneath(each: Across) -> list[str]:
         lines = [mixed(each.claim, language), linked(each.folder)]
         lines += [text("claim.twice", language, what=linked(each.twice_folder))] if again(each.claim) and each.twice_folder else []
-        against: dict[str, list[str]] = {}
-        for folder, claim in each.against:
-            against.setdefault(verdict(claim, language), []).append(linked(folder))
-        lines += [f"{said}: {_some(runs, MOST_RUNS)}" for said, runs in against.items()]
+        lines += runs_of((verdict(claim, language), folder) for folder, claim in each.against)
         lines += [
             text("claim.part_elsewhere", language, n=part, verdict=text(f"verdict.{word}", language), run=linked(folder))
             for part, folder, word in each.parts
@@ -322,8 +339,10 @@ def summary_across(found: Sequence[Across], language: Language, above: str = "")
     def beneath_number(each: Across) -> list[str]:
         number_ = each.claim.number
         elsewhere = number_ is not None and number_.value is not None and each.number_folder != each.folder
-        lines = [linked(each.number_folder)] if elsewhere else []
-        return lines + [f"{came(other, language)}: {linked(folder)}" for folder, other in each.numbers_against]
+        return [
+            *([linked(each.number_folder)] if elsewhere else []),
+            *runs_of((came(one, language), run) for run, one in each.numbers_against),
+        ]
 
     return _grid([_line(each.claim, language, beneath(each), beneath_number(each)) for each in found], language)
 

@@ -1144,7 +1144,7 @@ MESSAGES: dict[str, tuple[str, str]] = {
     ),
     "guide.example.crud": (
         "500 requests per second, each with three queries; every second one also inserts a row.",
-        "초당 500건. 요청마다 조회 세 번, 두 번에 한 번은 INSERT도 합니다.",
+        "초당 500건. 요청마다 조회를 세 번 하고, 요청 두 건 가운데 한 건은 INSERT도 합니다.",
     ),
     "guide.example.gateway": (
         "3,000 requests per second, each with three calls at once of 50 ms.",
@@ -1208,9 +1208,9 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "digest.tied": (" (not distinguishable from it: {names})", "(구분되지 않음: {names})"),
     "digest.without": (" (without a figure: {names})", "(측정값 없음: {names})"),
     "digest.legend": (
-        "Large: how many times the best value of the row (the geometric mean of the rounds' ratios, not the ratio of the two values). "
-        "Small: the value. ±: the 95 % interval of each, printed if wider than ±5 % (latency: ±1 ms).",
-        "큰 글씨: 그 행 1위의 몇 배인지(라운드별 비율의 기하 평균). 작은 글씨: 측정값. ±: 각각의 95% 신뢰 구간, "
+        "×: how many times the best value of the row (the geometric mean of the rounds' ratios, not the ratio of the two values). "
+        "All other figures: the value. ±: the 95 % interval of each, printed if wider than ±5 % (latency: ±1 ms).",
+        "×: 그 행 1위의 몇 배인지(라운드별 비율의 기하 평균). 나머지: 측정값. ±: 각각의 95% 신뢰 구간, "
         "±5%(지연 시간은 ±1ms)보다 넓을 때만.",
     ),
     "digest.legend.range": (
@@ -1221,7 +1221,7 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "digest.legend.elsewhere": ("From another run, {run}: {rows}.", "{rows}: {run} 측정."),
     "digest.legend.better": (
         "{best}: better than all others in the row. All that were compared and have no mark are worse than the best.",
-        "{best}: 그 행의 단독 1위. 비교한 나머지는 모두 1위보다 나쁨.",
+        "{best}: 단독 1위. 비교한 나머지는 모두 더 나쁨.",
     ),
     "digest.legend.tied": (
         "≈: not distinguishable from the best, with all comparisons of the run corrected for (Holm).",
@@ -1236,16 +1236,16 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "digest.legend.bound": ("≤, ≥: an upper, a lower bound; the value itself is not known.", "≤, ≥: 상한, 하한. 값 자체는 알 수 없습니다."),
     "digest.legend.uncompared": (
         "Not compared, since they were measured once for each start, in fewer than five rounds: {rows}.",
-        "기동마다 한 번, 다섯 라운드 미만으로 측정해 비교하지 않은 행: {rows}.",
+        "기동마다 한 번(다섯 라운드 미만) 재어 비교하지 않은 행: {rows}.",
     ),
     "digest.legend.doubt": (
         "?: in a third of its rounds or more a check warns, for example of other programs on the machine. The whole table says of what.",
-        "?: 라운드의 1/3 이상에서 검사가 경고(예: 다른 프로그램의 간섭). 내용은 전체 표에.",
+        "?: 라운드의 1/3 이상에서 검사가 경고. 내용은 전체 표에.",
     ),
     "digest.legend.fails": ("✗ fails. {reasons}.", "✗ 버티지 못함. {reasons}."),
     "digest.legend.near": (
         "≈ in these rows: its interval and that of the best lie within 10 % of each other.",
-        "이 행들에서 ≈: 신뢰 구간까지 가장 좋은 값의 10% 이내.",
+        "이 행들에서 ≈: 구간까지 1위의 10% 이내.",
     ),
     "digest.near": ("{title}: all within 10 %, {range}.", "{title}: 모두 10% 이내({range})."),
     "digest.alike": ("{title}: nobody differs, {range}.", "{title}: 차이가 없습니다({range})."),
@@ -1258,7 +1258,7 @@ MESSAGES: dict[str, tuple[str, str]] = {
         "Measured on {date}: {rounds}, {machine}, {cores}, {profile}, {database}{calls}. Brackets are 95 % intervals. "
         "A range of several servers goes from their lowest to their highest bound.",
         "{date} 측정: {rounds}, {machine}, {cores}, {profile}, {database}{calls}. "
-        "괄호 안은 95% 신뢰 구간입니다. 여러 서버를 묶은 범위는 가장 낮은 하한부터 가장 높은 상한까지입니다.",
+        "괄호는 95% 신뢰 구간, 여러 서버의 범위는 가장 낮은 하한~가장 높은 상한입니다.",
     ),
     "digest.calls": (", where a system call takes {ns} ns (50 to 150 on most machines)", ", 시스템 호출 한 번에 {ns} ns(보통 50–150 ns)"),
     "digest.profile.1cpu": ("one of them for the service (profile 1cpu)", "서버는 그중 하나(1cpu 프로필)"),
@@ -1270,7 +1270,7 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "digest.means": (
         "A number is *reproduced* if ours is within 10 % of it. The letter is that of the article (see all claims). "
         "A figure is from the run below it, or from the one above.",
-        "*재현됨*: 글의 수치와 차이가 10% 이내. 알파벳은 글. 값 아래는 그 값의 출처.",
+        "*재현됨*: 글의 수치와 차이가 10% 이내. 알파벳은 글(전체 주장 참고). 출처는 값 아래, 없으면 위 측정.",
     ),
     "digest.links": (
         "[All claims]({claims}) · [the whole table, with every doubt]({table}) · the page with charts: `./justw report {run}`",
@@ -1279,11 +1279,11 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "digest.claims": ("The claims that our figures contradict most", "측정 결과와 가장 크게 어긋난 주장"),
     "verdicts.title": ("All claims and their verdicts", "모든 주장과 판정"),
     "verdicts.head": (
-        "Written by `./justw report RUN --readme`. Below each conclusion is the run that decides it: the newest standard run if it can, "
+        "Written by `./justw report RUN --readme`. Below each conclusion is the run that decides it: the run of the READMEs if it can, "
         "else the newest other run. A number from another run has that run below it. Runs that decide otherwise, or could not decide, are "
         "named too. Where two runs decide differently, the claim is undecided until that is explained. "
         "[How claims are decided, and what was changed after data existed](claims.md).",
-        "`./justw report RUN --readme`가 만든 문서입니다. 결론 아래에는 그 근거가 된 측정이 있습니다. 최신 standard 측정으로 결론이 나면 "
+        "`./justw report RUN --readme`가 만든 문서입니다. 결론 아래에는 그 근거가 된 측정이 있습니다. README의 측정으로 결론이 나면 "
         "그것을, 아니면 결론이 나온 가장 최근의 다른 측정을 따릅니다. 글의 수치를 다른 측정에서 확인했으면 그 측정도 적습니다. "
         "판정이 다르거나 보류한 측정도 함께 적습니다. 측정끼리 판정이 다르면 이유를 밝힐 때까지 판정을 보류합니다. "
         "[판정 방법, 그리고 데이터가 나온 뒤에 바꾼 것(영어)](claims.md).",

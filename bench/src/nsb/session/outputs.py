@@ -179,7 +179,7 @@ def _chart_files(folder: Path, run: dict[str, Any], found: Digest, drawn: Sequen
 
 @dataclass(frozen=True)
 class CommittedRun:
-    """What a committed run of the tier article says of the articles."""
+    """What a committed run says of the articles."""
 
     folder: str
     """Below the root, with `/`."""
@@ -189,13 +189,11 @@ class CommittedRun:
 
 
 def committed_before(root: Path, newest: Path, claims: Claims) -> list[CommittedRun]:
-    """Each committed run of articles, of overload and of the tier standard but `newest`, judged again from its records, the newest first.
-
-    Raises JournalError and Altered.
-    """
-    results, found = root / "bench" / "results", []
-    files = [file for kind in ("article*", "standard", "overload") for file in results.glob(f"*-{kind}/run.json")]
-    for folder in sorted((file.parent for file in files if file.parent != newest), reverse=True):
+    """Each committed run but `newest`, judged again from its records, the newest first. Raises JournalError and Altered."""
+    found = []
+    for folder, _ in _plans(root):
+        if folder == newest:
+            continue
         run, cells = read_run(folder)
         judgement = judge.judged(run, cells, read_starts_of(folder), read_code_of(folder), claims)
         found.append(CommittedRun(folder.relative_to(root).as_posix(), judgement, list(articles.repeated(run, cells, claims))))
