@@ -26,6 +26,7 @@ from nsb.measure.process import (
     spent_s,
     switches,
     threads_cpu_s,
+    times_of,
 )
 from nsb.measure.runner import Runner
 
@@ -270,3 +271,16 @@ def test_a_jvms_compilers_are_found_by_their_names_and_their_cpu_is_read() -> No
     assert spent_s(before, {}) is None
     other = Path("other")
     assert spent_s({**before, other: 1.0}, {other: 1.5}) == pytest.approx(0.5), "a JVM ends compilers that rest, and keeps the others"
+
+
+def test_a_machine_is_busy_where_it_is_not_idle_whatever_the_ticks_say() -> None:
+    def stat(idle: int, user: int, steal: int = 0, softirq: int = 0) -> str:
+        ours = f"{user} 0 {user} {idle} 0 0 {softirq} {steal} 0 0"
+        return f"cpu  9 9 9 9 9 9 9 9 9 9\ncpu0 {ours}\ncpu1 {ours}\ncpu2 0 0 0 0 0 0 0 0 0 0\nintr 7\n"
+
+    ticks = os.sysconf("SC_CLK_TCK")
+    before = times_of(stat(0, 0), 100.0, (0, 1))
+    after = times_of(stat(3 * ticks, 0, steal=ticks, softirq=ticks), 110.0, (0, 1))
+    assert (after.busy - before.busy, after.steal - before.steal) == (pytest.approx(2 * (10.0 - 5.0)), 2.0)
+    sampled = times_of(stat(3 * ticks, 4 * ticks, steal=ticks, softirq=ticks), 110.0, (0, 1))
+    assert sampled == after

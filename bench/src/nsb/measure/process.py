@@ -13,7 +13,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -539,7 +539,7 @@ class Tree:
 
 @dataclass(frozen=True)
 class MachineTimes:
-    """Since boot, over the cores that the harness was given (s)."""
+    """Over the cores that the harness was given (s). Only differences of two readings have a meaning."""
 
     busy: float
     steal: float
@@ -547,15 +547,24 @@ class MachineTimes:
 
 def machine_times() -> MachineTimes:
     """What the other cores of the machine do is none of a run's business: a run has the cores of its affinity mask."""
-    busy = steal = 0
-    mine = {f"cpu{core}" for core in ALL_CORES}
-    for line in Path("/proc/stat").read_text().splitlines():
+    return times_of(Path("/proc/stat").read_text(), time.monotonic(), ALL_CORES)
+
+
+def times_of(stat: str, at_s: float, cores: Iterable[int]) -> MachineTimes:
+    """From the text of /proc/stat as it was at `at_s`.
+
+    Busy is what was not idle. Most kernels count user and system by looking at each tick (CONFIG_TICK_CPU_ACCOUNTING), so users who come 250
+    times a second, at a tick of 250 Hz, are seen always or never; idle time they measure (CONFIG_NO_HZ_IDLE).
+    """
+    busy, steal, mine = 0.0, 0, {f"cpu{core}" for core in cores}
+    for line in stat.splitlines():
         name, *fields = line.split()
         if name in mine:
-            user, nice, system, _idle, _iowait, _irq, _softirq, stolen = map(int, fields[:8])
-            busy += user + nice + system  # interrupts are charged to tasks on some kernels only: left out on all
+            _user, _nice, _system, idle, iowait, irq, softirq, stolen = map(int, fields[:8])
+            # Interrupts are charged to tasks on some kernels only: left out on all.
+            busy += at_s - (idle + iowait + irq + softirq + stolen) / _TICKS_PER_S
             steal += stolen
-    return MachineTimes(busy / _TICKS_PER_S, steal / _TICKS_PER_S)
+    return MachineTimes(busy, steal / _TICKS_PER_S)
 
 
 _SCHED_GETATTR = {"x86_64": 315, "aarch64": 275}.get(os.uname().machine)
