@@ -553,8 +553,8 @@ def machine_times() -> MachineTimes:
 def times_of(stat: str, at_s: float, cores: Iterable[int]) -> MachineTimes:
     """From the text of /proc/stat as it was at `at_s`.
 
-    Busy is what was not idle. Most kernels count user and system by looking at each tick (CONFIG_TICK_CPU_ACCOUNTING), so users who come 250
-    times a second, at a tick of 250 Hz, are seen always or never; idle time they measure (CONFIG_NO_HZ_IDLE).
+    Busy is what was not idle. Most kernels count user and system by looking at each tick (CONFIG_TICK_CPU_ACCOUNTING), so users who come
+    250 times a second, at a tick of 250 Hz, are seen always or never; idle time they measure (CONFIG_NO_HZ_IDLE).
     """
     busy, steal, mine = 0.0, 0, {f"cpu{core}" for core in cores}
     for line in stat.splitlines():
