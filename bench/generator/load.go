@@ -476,8 +476,8 @@ func (l *load) reading() Reading {
 	return found
 }
 
-// The kernel's numbers of this process's and this thread's CPU clock (clock_gettime(2)).
-const processClock, threadClock = 2, 3
+// The kernel's numbers of clocks (clock_gettime(2)): the time since boot, the CPU time of this process and of this thread.
+const monotonicClock, processClock, threadClock = 1, 2, 3
 
 func clockSeconds(clock int) (float64, error) {
 	var spec syscall.Timespec

@@ -92,7 +92,8 @@ func (r *reader) use(withMemory bool) Use {
 	for _, seconds := range r.used {
 		found.CPUS += seconds
 	}
-	found.BusyS, found.StealS = r.machine()
+	now, _ := clockSeconds(monotonicClock)
+	found.BusyS, found.StealS = r.machine(now)
 	found.TCP = r.tcp()
 	if withMemory {
 		found.Memory = r.memory(processes)
@@ -112,18 +113,23 @@ func (r *reader) processes() []int {
 	return found
 }
 
-func (r *reader) machine() (busy, steal float64) {
+// machine sums over the cores: busy is what was not idle. Most kernels count user and system by looking at each tick, and who comes as often as
+// the ticks is seen always or never; idle time they measure. Interrupts are charged to tasks on some kernels only: left out on all.
+func (r *reader) machine(now float64) (busy, steal float64) {
 	text, _ := os.ReadFile(filepath.Join(r.proc, "stat"))
-	first, _, _ := bytes.Cut(text, []byte("\n"))
-	fields := strings.Fields(string(first))
-	if len(fields) < 9 {
-		return 0, 0
+	for line := range bytes.Lines(text) {
+		fields := strings.Fields(string(line))
+		if len(fields) < 9 || fields[0] == "cpu" || !strings.HasPrefix(fields[0], "cpu") {
+			continue // "cpu" is the sum of all
+		}
+		seconds := func(at int) float64 {
+			count, _ := strconv.ParseFloat(fields[at], 64)
+			return count / ticksPerS
+		}
+		busy += now - seconds(4) - seconds(5) - seconds(6) - seconds(7) - seconds(8) // idle, iowait, irq, softirq, steal
+		steal += seconds(8)
 	}
-	ticks := func(at int) float64 {
-		count, _ := strconv.ParseFloat(fields[at], 64)
-		return count / ticksPerS
-	}
-	return ticks(1) + ticks(2) + ticks(3), ticks(8) // user, nice, system; steal
+	return busy, steal
 }
 
 func (r *reader) tcp() map[string]int64 {

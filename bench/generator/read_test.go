@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"math"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -32,6 +33,18 @@ func TestReaderTellsWhatOtherProcessesUse(t *testing.T) {
 	}
 	if after.BusyS <= 0 || after.AtS <= before.AtS {
 		t.Errorf("the machine is told by %+v", after)
+	}
+}
+
+func TestAMachineIsBusyWhereItIsNotIdle(t *testing.T) {
+	all := reader{proc: t.TempDir()}
+	// user nice system idle iowait irq softirq steal, in hundredths of a second; ticks saw no user at all.
+	stat := "cpu  0 0 0 15000 400 300 200 100 0 0\ncpu0 0 0 0 8000 300 200 100 60 0 0\ncpu1 0 0 0 7000 100 100 100 40 0 0\nintr 1 2 3 4 5 6 7 8 9\n"
+	if err := os.WriteFile(filepath.Join(all.proc, "stat"), []byte(stat), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if busy, steal := all.machine(100); math.Abs(busy-40) > 1e-9 || math.Abs(steal-1) > 1e-9 {
+		t.Errorf("busy for %v s and stolen for %v s are told, it was 40 and 1", busy, steal)
 	}
 }
 

@@ -556,15 +556,21 @@ def times_of(stat: str, at_s: float, cores: Iterable[int]) -> MachineTimes:
     Busy is what was not idle. Most kernels count user and system by looking at each tick (CONFIG_TICK_CPU_ACCOUNTING), so users who come
     250 times a second, at a tick of 250 Hz, are seen always or never; idle time they measure (CONFIG_NO_HZ_IDLE).
     """
-    busy, steal, mine = 0.0, 0, {f"cpu{core}" for core in cores}
+    found = _not_busy(stat, cores)
+    # Interrupts are charged to tasks on some kernels only: left out on all.
+    return MachineTimes(sum(at_s - idle - interrupts - stolen for idle, interrupts, stolen in found), sum(stolen for *_, stolen in found))
+
+
+def _not_busy(stat: str, cores: Iterable[int]) -> list[tuple[float, float, float]]:
+    """Of each core since boot (s): idle, which contains waiting for I/O; interrupts; stolen (proc(5))."""
+    found, mine = [], {f"cpu{core}" for core in cores}
     for line in stat.splitlines():
         name, *fields = line.split()
         if name in mine:
-            _user, _nice, _system, idle, iowait, irq, softirq, stolen = map(int, fields[:8])
-            # Interrupts are charged to tasks on some kernels only: left out on all.
-            busy += at_s - (idle + iowait + irq + softirq + stolen) / _TICKS_PER_S
-            steal += stolen
-    return MachineTimes(busy, steal / _TICKS_PER_S)
+            _user, _nice, _system, *others = (int(field) / _TICKS_PER_S for field in fields[:8])
+            idle, iowait, irq, softirq, stolen = others
+            found.append((idle + iowait, irq + softirq, stolen))
+    return found
 
 
 _SCHED_GETATTR = {"x86_64": 315, "aarch64": 275}.get(os.uname().machine)
@@ -598,9 +604,4 @@ def scheduled(thread: int) -> float | None:
 
 def idle_s(cores: Sequence[int]) -> float:
     """How long these cores had nothing to do since boot, all together (s)."""
-    ticks, wanted = 0, {f"cpu{core}" for core in cores}
-    for line in Path("/proc/stat").read_text().splitlines():
-        name, *fields = line.split()
-        if name in wanted:
-            ticks += int(fields[3]) + int(fields[4])  # idle, and idle with I/O to wait for (proc(5))
-    return ticks / _TICKS_PER_S
+    return sum(idle for idle, _, _ in _not_busy(Path("/proc/stat").read_text(), cores))
