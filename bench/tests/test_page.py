@@ -44,7 +44,7 @@ from nsb.registry.claims import (
 )
 from nsb.registry.digest import DigestPlan
 from nsb.registry.terms import METRIC_UNITS, Limit
-from nsb.render import charts, html, html_data, html_words, messages
+from nsb.render import charts, html, html_data, html_words, messages, words
 from nsb.render.html_strips import Scale
 from nsb.render.messages import LANGUAGES, MESSAGES, Language
 from nsb.session.models import of_committed
@@ -359,6 +359,8 @@ def test_numbers_have_the_digits_that_their_spread_needs() -> None:
     assert [html_words.level(each) for each in (0.9, 0.95, 0.99958, 0.99999)] == ["90%", "95%", "99.96%", ">99.99%"]
     wide = ROW.model_copy(update={"low": 399.9, "high": 404.3})
     assert (html_words.interval(ROW).bounds, html_words.interval(wide).bounds) == ("400.0–408.0", "399.9–404.3")
+    assert words.of_width(4.0, 3.8, 4.2, border=2.0) == ("4.00", "3.80", "4.20")
+    assert words.of_width(2.2, 2.004, 2.4, border=2.0) == ("2.200", "2.004", "2.400"), "an end that is not the border does not look like it"
     assert html_words.interval(ROW.model_copy(update={"value": -0.5, "low": -1.0, "high": 0.25})).bounds == "−1.00 … 0.25"
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
 from nsb.analyse.judge import LEAST_ROUNDS
@@ -34,7 +34,7 @@ class Across:
 
 
 def across(runs: Sequence[tuple[str, Judgement]]) -> list[Across]:
-    """Every claim of the first run, including those that other runs lack. `runs`: the newest standard run, then the others, newest first.
+    """Every claim of the first run, including those that other runs lack. `runs`: the run of the READMEs, then the others, newest first.
 
     The first run that decides is told. No verdict is made of two: where one run decides otherwise than another one, the claim is undecided
     until claims.toml explains one of them, which then does not count. It is undecided, too, where another method gives another ratio on the
@@ -53,8 +53,7 @@ def across(runs: Sequence[tuple[str, Judgement]]) -> list[Across]:
         again, twice = next(((name, one.twice) for name, one in alike if one.twice and _interval(one.twice)), (folder, claim.twice))
         if twice is not None and claim.conclusion in DECIDED and apart(claim.parts, twice):
             claim = claim.model_copy(update={"conclusion": "UNDECIDED", "reason": "methods_disagree", "rounds_needed": None})
-        telling = DECIDED | {"UNDECIDED"} if decided else DECIDED
-        against = [run for run in counted if run[1].conclusion in telling and run[1].conclusion != claim.conclusion]
+        against = [run for run in counted if _tells_otherwise(run[1].conclusion, claim.conclusion, decided)]
         number_folder, number, numbers_against = _number(counted)
         found.append(
             Across(
@@ -114,9 +113,13 @@ def _number(runs: Sequence[Run]) -> tuple[str, JudgedNumber | None, list[tuple[s
     decided = set(came.values()) & DECIDED
     if len(decided) > 1:
         number = number.model_copy(update={"came": "UNDECIDED", "reason": "runs_disagree"})
-    telling = DECIDED | {"UNDECIDED"} if decided else DECIDED
-    against = [(run, one) for run, one in numbers.items() if one.came in telling and one.came != number.came]
+    against = [(run, one) for run, one in numbers.items() if _tells_otherwise(one.came, number.came, decided)]
     return folder, number, against
+
+
+def _tells_otherwise(word: str, told: str, decided: Collection[str]) -> bool:
+    """Whether a run says another word than the one told, and decides; where any run decides, being undecided is another word, too."""
+    return word != told and (word in DECIDED or (word == "UNDECIDED" and bool(decided)))
 
 
 def _parts(claim: JudgedClaim, runs: Sequence[Run]) -> list[tuple[int, str, Verdict]]:

@@ -29,7 +29,7 @@ from nsb.registry.terms import SHARES, Metric, grouped
 from nsb.render import messages
 from nsb.render.messages import Language, own, text
 from nsb.render.terminal import columns
-from nsb.render.words import bound_sign, number, plain, signed
+from nsb.render.words import bound_sign, number, of_width, plain, signed
 
 BAR = "\\|"
 """A bar within a cell of a Markdown table."""
@@ -164,20 +164,15 @@ def _comparison(found: Comparison, language: Language) -> str:
     assert found.value is not None
     beside = found.contender if found.other is None else f"{found.contender} {'÷' if found.unit == 'ratio' else '−'} {found.other}"
     unit = "" if found.unit == "ratio" else f" {messages.unit(found.unit, language)}"
-    shown = _to_thousandths if _looks_met(found) else signed
-    return f"{beside} {bound_sign(found)}{shown(found.value)}{unit}{_bounds(found.low, found.high, found.level, shown)}"
+    if found.low is not None and found.high is not None and any(_looks_met(each, found.border) for each in (found.low, found.high)):
+        value, low, high = of_width(found.value, found.low, found.high, found.border)
+        return f"{beside} {bound_sign(found)}{value}{unit} ({low}–{high}, {found.level * 100:.4g} %)"
+    return f"{beside} {bound_sign(found)}{signed(found.value)}{unit}{_bounds(found.low, found.high, found.level)}"
 
 
-def _looks_met(found: Comparison) -> bool:
-    """Whether an end of the interval of a ratio would be printed as the border and is not the same."""
-    border = found.border if found.unit == "ratio" else None
-    return border is not None and any(
-        each is not None and each != border and signed(each) == signed(border) for each in (found.low, found.high)
-    )
-
-
-def _to_thousandths(value: float | None) -> str:
-    return "–" if value is None else f"{value:.3f}"
+def _looks_met(end: float, border: float | None) -> bool:
+    """Whether an end of an interval would be printed as the border and is not the same."""
+    return border is not None and end != border and signed(end) == signed(border)
 
 
 def _bounds(low: float | None, high: float | None, level: float, shown: Callable[[float | None], str] = signed) -> str:

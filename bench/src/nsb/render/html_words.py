@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
@@ -55,15 +54,17 @@ def level(value: float) -> str:
 
 @dataclass(frozen=True)
 class Interval:
-    """A value and its bounds, as text: with so many decimals that the width can be seen, three at the most."""
+    """A value and its bounds, as text."""
 
     value: str
     bounds: str
 
 
 def interval(of: Comparison | Row) -> Interval:
-    shown = _interval(of.value, of.low, of.high)
-    return replace(shown, value=words.bound_sign(of) + shown.value) if isinstance(of, Comparison) else shown
+    if not isinstance(of, Comparison):
+        return _interval(of.value, of.low, of.high)
+    shown = _interval(of.value, of.low, of.high, of.border)
+    return replace(shown, value=words.bound_sign(of) + shown.value)
 
 
 def ranked(of: Criterion, contender: str) -> Interval:
@@ -73,11 +74,8 @@ def ranked(of: Criterion, contender: str) -> Interval:
     return _interval(of.values.get(contender), *of.intervals.get(contender, (None, None)))
 
 
-def _interval(value: float | None, low: float | None, high: float | None) -> Interval:
+def _interval(value: float | None, low: float | None, high: float | None, border: float | None = None) -> Interval:
     if value is None or low is None or high is None:
         return Interval(words.signed(value), "–")
-    width = high - low
-    usual = 0 if abs(value) >= 100 else 1 if abs(value) >= 10 else 2
-    decimals = min(3, max(usual, 1 - math.floor(math.log10(width)))) if width > 0 else usual
-    shown, least, greatest = (f"{each:,.{decimals}f}".replace("-", "−") for each in (value, low, high))
+    shown, least, greatest = words.of_width(value, low, high, border)
     return Interval(shown, f"{least}–{greatest}" if low >= 0 else f"{least} … {greatest}")

@@ -44,6 +44,19 @@ def signed(value: float | None) -> str:
     return f"−{said}" if value < 0 and said != "0.00" else said
 
 
+def of_width(value: float, low: float, high: float, border: float | None = None) -> tuple[str, str, str]:
+    """A value and its interval with one number of decimals: enough to see the width (three at the most), and to tell each end from a border
+    that it is not."""
+    width = high - low
+    usual = 0 if abs(value) >= 100 else 1 if abs(value) >= 10 else 2
+    decimals = min(3, max(usual, 1 - math.floor(math.log10(width)))) if width > 0 else usual
+    others = [] if border is None else [each for each in (low, high) if each != border]
+    while decimals < 6 and any(f"{each:.{decimals}f}" == f"{border:.{decimals}f}" for each in others):
+        decimals += 1
+    shown = [f"{each:,.{decimals}f}".replace("-", "−") for each in (value, low, high)]
+    return shown[0], shown[1], shown[2]
+
+
 def count(of: int, noun: str) -> str:
     """`1 round`, `6 rounds`."""
     return f"{of} {noun}{'' if of == 1 else 's'}"
