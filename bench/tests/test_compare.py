@@ -323,6 +323,15 @@ def test_a_run_that_has_all_planned_rows_goes_before_newer_ones_that_have_some(t
     assert runs("new") == {}
 
 
+def test_a_run_with_a_twin_goes_before_newer_ones_without(tmp_path: Path) -> None:
+    for name, run in [("twin", facts()), ("alone", facts(controls={}, contenders=["a", "b"]))]:
+        day = 1 if name == "twin" else 2
+        journal = [cell for cell in cells(day) if cell.contender in run["plan"]["contenders"]]
+        written(tmp_path / "bench" / "results" / name, {**run, "started_at": f"2026-11-0{day}"}, journal)
+    found = earlier.noise(tmp_path / "bench", "box", "1cpu", ["cost"], print)
+    assert [(noise.source, run) for noise, run in found.values()] == [("twin", "bench/results/twin")]
+
+
 def test_a_plan_announces_from_earlier_noise_or_says_that_it_assumes() -> None:
     cost, wait = Noise(unit="ratio", s=0.08, df=5, source="twin"), Noise(unit="ms", s=0.4, df=12, source="rounds")
     known = {"cost": (cost, "bench/results/x"), "wait": (wait, "bench/results/x")}
