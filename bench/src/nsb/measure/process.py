@@ -567,8 +567,7 @@ def _not_busy(stat: str, cores: Iterable[int]) -> list[tuple[float, float, float
     for line in stat.splitlines():
         name, *fields = line.split()
         if name in mine:
-            _user, _nice, _system, *others = (int(field) / _TICKS_PER_S for field in fields[:8])
-            idle, iowait, irq, softirq, stolen = others
+            idle, iowait, irq, softirq, stolen = (int(field) / _TICKS_PER_S for field in fields[3:8])
             found.append((idle + iowait, irq + softirq, stolen))
     return found
 
