@@ -104,6 +104,12 @@ class Row(Frozen):
         others = [each for each in self.places if each is not leader] if place.contender == self.leader else [place]
         return any(self._within([leader, each]) for each in others if not leader.fails and not each.fails)
 
+    def hardly_known(self) -> bool:
+        """Whether somebody has a factor to the leader, and somebody else only a value, since more would say little (`WIDEST`)."""
+        others = [place for place in self.places if place.contender != self.leader and _told(place) and not place.fails]
+        known = [self.leader in place.factors for place in others]
+        return any(known) and not all(known)
+
     def _within(self, places: Sequence[Place]) -> bool:
         """Of ratios with an interval alone."""
         factors = [place.factors.get(self.leader or "") for place in places]

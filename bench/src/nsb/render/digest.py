@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from nsb.analyse.digest import Digest, Factor, Finding, Place, Row
+from nsb.analyse.digest import WIDEST, Digest, Factor, Finding, Place, Row
 from nsb.render import messages
 from nsb.render.messages import Language, own, text
 from nsb.render.words import CLOCK_MS, grid, number
@@ -206,6 +206,8 @@ def notes(found: Digest, language: Language, best: str = "digest.legend.best") -
         lines.append(text("digest.legend.uncompared", language, rows=", ".join(titles)))
     if any(row.near(place) for row, place in places):
         lines.append(text("digest.legend.near", language))
+    if titles := [title(row, language) for row in shown if row.hardly_known()]:
+        lines.append(text("digest.legend.hardly_known", language, widest=f"{100 * WIDEST:g}", rows=", ".join(titles)))
     for run in dict.fromkeys(row.run for row in shown if row.run is not None):
         its = ", ".join(title(row, language) for row in shown if row.run == run)
         lines.append(text("digest.legend.elsewhere", language, rows=its, run=run))

@@ -1247,6 +1247,10 @@ MESSAGES: dict[str, tuple[str, str]] = {
         "≈ in these rows: its interval and that of the best lie within 10 % of each other.",
         "이 행들에서 ≈: 구간까지 1위의 10% 이내.",
     ),
+    "digest.legend.hardly_known": (
+        "No factor where others have one: its interval, or that of the value, is wider than ±{widest} %: {rows}.",
+        "일부에만 배수가 있는 행({rows}): 나머지는 배수나 측정값의 구간이 ±{widest}%보다 넓습니다.",
+    ),
     "digest.near": ("{title}: all within 10 %, {range}.", "{title}: 모두 10% 이내({range})."),
     "digest.alike": ("{title}: nobody differs, {range}.", "{title}: 차이가 없습니다({range})."),
     "digest.decides": ("This run decides these claims:", "이 측정으로 판정한 주장:"),
