@@ -197,7 +197,7 @@ HONEST = PLAIN.model_copy(update={"midway": [midway(OPENS), midway(CLOSES)]})
         ({"own": HONEST.own.model_copy(update={"waited_s": 0.2})}, "valid", "V6 slow had work for 32%"),
         ({"own": HONEST.own.model_copy(update={"waited_s": None})}, "valid", "V6 how long slow waited"),
         ({"foreign_s": 1.0}, "valid", "V7 other programs used 17%"),
-        ({"steal_s": 0.3}, "valid", "V7 the hypervisor took 5%"),
+        ({"steal_s": 1.0}, "valid", "V7 the hypervisor took 17%"),
         ({"midway": [midway(OPENS), midway(CLOSES, 0.5)]}, "invalid", "V9 when the window closed there were"),
         ({"midway": [midway(OPENS, 3.0), midway(CLOSES)]}, "invalid", "V9 when the window opened there were"),
         (
@@ -212,6 +212,11 @@ def test_each_check_has_a_planted_violation(changes: dict[str, Any], status: str
     cell = judged(record(HONEST.model_copy(update=changes)))
     assert cell.status == status
     assert any(sentence.startswith(says) for sentence in [*cell.reasons, *cell.doubts]), [*cell.reasons, *cell.doubts]
+
+
+def test_what_the_hypervisor_takes_of_both_is_no_doubt_of_their_ratio() -> None:
+    taken = [judged(record(HONEST.model_copy(update={"steal_s": share * WINDOWS * EVERY * HONEST.cores}))).doubts for share in (0.14, 0.16)]
+    assert [bool(doubts) for doubts in taken] == [False, True]
 
 
 def test_an_honest_cell_is_looked_at_under_its_load_and_while_its_database_hangs() -> None:

@@ -219,6 +219,12 @@ def test_a_capacity_that_is_not_the_services_own_is_doubted() -> None:
     assert (found.limit, found.doubts[0]) == ("database", "V6 the database was full at the capacity, not the service")
 
 
+def test_what_the_hypervisor_takes_of_a_capacity_is_a_doubt() -> None:
+    first, last = edges(1000.0)
+    found = cell(observed(first=first, last=Edge(last.at_s, last.cpu, last.busy_s, last.steal_s + WINDOW_S)))
+    assert any(doubt.startswith("V7 the hypervisor took") for doubt in found.doubts)
+
+
 def test_users_who_get_more_than_the_capacity_are_a_doubt() -> None:
     (doubt,) = cell(observed([asked(150, 1.2)])).doubts
     assert doubt == "V8 users had 120% of the capacity: it is more than what was measured"

@@ -24,8 +24,9 @@ HALVES_DOUBT, HALVES_ERRORS = 0.10, 3
 collection of garbage in one half alone is no such change, and its interval tells of it."""
 COMPILED_DOUBT = 0.10
 """Share of a JVM's CPU in the window that its compilers may use: code that they have not reached yet runs at another cost."""
-FOREIGN_DOUBT, STEAL_DOUBT = 0.10, 0.02
-"""Shares of the machine that other programs, and the hypervisor, may use before it is a doubt."""
+FOREIGN_DOUBT, STEAL_DOUBT = 0.10, 0.15
+"""Shares of the machine that other programs, and the hypervisor, may use before it is a doubt of a ratio. What the hypervisor takes falls
+on both services alike: docs/bias.md, "What the hypervisor takes", has the cells that this share is from."""
 CORE_DOUBT, CORE_INVALID = 0.05, 0.10
 """A core that never idles: what services and competitors used of it may be so much more or less. A service is read every quarter of a
 second, so the edges of its readings are not those of the window: honest cells of 2 s came out at 97 to 103.5 %, with inserts that wait."""
