@@ -23,6 +23,7 @@ import pytest
 
 from nsb.conform import RULES, Answer, Bed, LaunchFailed, Outcome, beyond_reach, check, kernel, rules_meaning
 from nsb.conform.exchanges import answer_of, away, bytes_of, exchanges
+from nsb.conform.neighbours import Forwarder
 from nsb.conform.suite import Case
 from nsb.conform.wire import Connection, NoAnswer, Reply, Request, ask
 from nsb.measure.database import Server, provide
@@ -390,6 +391,35 @@ def test_head_gets_the_same_answer_without_its_body() -> None:
     by_title = {one.title: one.wanted for one in exchanges()}
     assert by_title["HEAD /hello"] == replace(by_title["GET /hello"], body="")
     assert by_title["HEAD /hello"].content_length == 5
+
+
+def test_nobody_who_was_accepted_before_the_database_dies_survives_it() -> None:
+    """A pool that fills up connects all the time: one is accepted, and not yet known, while all others are broken."""
+    with socket.create_server(("127.0.0.1", 0)) as database:
+        forwarder = Forwarder(*database.getsockname())
+
+        class DiesFirst:
+            """The lock of the forwarder, before which the database dies once."""
+
+            def __init__(self) -> None:
+                self.lock, self.died = threading.Lock(), False
+
+            def __enter__(self) -> None:
+                if not self.died:
+                    self.died = True
+                    forwarder.away()
+                self.lock.acquire()
+
+            def __exit__(self, *_: object) -> None:
+                self.lock.release()
+
+        forwarder._lock = DiesFirst()  # type: ignore[assignment]
+        forwarder.open()
+        with socket.create_connection(("127.0.0.1", forwarder.port)) as client:
+            client.settimeout(10)
+            with contextlib.suppress(ConnectionResetError):
+                assert client.recv(1) == b""
+        forwarder.close()
 
 
 def test_what_a_neighbour_that_is_away_means() -> None:

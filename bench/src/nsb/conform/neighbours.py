@@ -126,17 +126,20 @@ class Forwarder:
             except OSError:
                 return
             with self._lock:
+                if door.fileno() < 0:  # away() has broken all others in the meantime
+                    _cut(inner)
+                    return
                 self._ends.add(inner)
             if self._mute:
                 continue
             try:
                 outer = socket.create_connection(self._towards, timeout=5)
+                outer.settimeout(None)
+                for end in (inner, outer):
+                    end.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             except OSError:
                 _cut(inner)
                 continue
-            outer.settimeout(None)
-            for end in (inner, outer):
-                end.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             with self._lock:
                 self._ends.add(outer)
             for source, target in ((inner, outer), (outer, inner)):
