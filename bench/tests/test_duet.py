@@ -214,9 +214,15 @@ def test_each_check_has_a_planted_violation(changes: dict[str, Any], status: str
     assert any(sentence.startswith(says) for sentence in [*cell.reasons, *cell.doubts]), [*cell.reasons, *cell.doubts]
 
 
-def test_what_the_hypervisor_takes_of_both_is_no_doubt_of_their_ratio() -> None:
-    taken = [judged(record(HONEST.model_copy(update={"steal_s": share * WINDOWS * EVERY * HONEST.cores}))).doubts for share in (0.14, 0.16)]
-    assert [bool(doubts) for doubts in taken] == [False, True]
+@pytest.mark.parametrize(("partner_us", "border"), [(20.0, 0.15), (None, 0.02)])
+def test_a_ratio_bears_more_of_what_the_hypervisor_takes_than_the_reference_alone(partner_us: float | None, border: float) -> None:
+    def noise(share: float) -> list[str]:
+        found = cell_of(40.0, partner_us)
+        taken = found.model_copy(update={"steal_s": share * WINDOWS * EVERY * found.cores})
+        return [doubt for doubt in judged(record(taken)).doubts if doubt.startswith("V7")]
+
+    assert noise(border - 0.01) == []
+    assert noise(border + 0.01) == [f"V7 the hypervisor took {border + 0.01:.0%} of the machine"]
 
 
 def test_an_honest_cell_is_looked_at_under_its_load_and_while_its_database_hangs() -> None:

@@ -24,8 +24,6 @@ QUEUED_DOUBT = 0.01
 """Share of the users who may wait for a connection: more would not be the service's own queue."""
 HALVES_DOUBT = 0.10
 """Halves of the capacity's window that differ by more: the service was still warming up, or somebody disturbed it."""
-STEAL_DOUBT = 0.02
-"""Share of the machine that the hypervisor may take: goodput has no partner who shares the loss, as a cost row has."""
 CAPACITY_DOUBT = 0.05
 """Users who get so much more than the capacity say that it was measured too low."""
 
@@ -160,7 +158,7 @@ def noise(windows: Sequence[tuple[Edge, Edge]], cores: int) -> Iterator[str]:
     steal = sum(last.steal_s - first.steal_s for first, last in windows) / whole
     if foreign > duet.FOREIGN_DOUBT:
         yield f"other programs used {foreign:.0%} of the machine"
-    if steal > STEAL_DOUBT:
+    if steal > duet.STEAL_DOUBT:
         yield f"the hypervisor took {steal:.0%} of the machine"
 
 
