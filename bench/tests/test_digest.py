@@ -96,6 +96,7 @@ def test_the_legend_says_where_a_spread_is_no_interval() -> None:
     once = made(rounds=1)
     (note,) = [note for note in words.notes(once, "en") if note.startswith(begins)]
     assert all(words.title(row, "en") in note for row in once.rows if not row.alike)
+    assert "printed if wider than ±5 %" in note  # the legend of intervals, which says so, is not there
 
 
 # --- what is told -----------------------------------------------------------------------------------------------------------

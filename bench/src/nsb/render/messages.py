@@ -1214,8 +1214,10 @@ MESSAGES: dict[str, tuple[str, str]] = {
         "±5%(지연 시간은 ±1ms)보다 넓을 때만.",
     ),
     "digest.legend.range": (
-        "± is not an interval but the range of the values (the halves of one round, or the least and the greatest): {rows}.",
-        "±가 신뢰 구간이 아니라 관측값의 범위(한 라운드의 앞뒤 절반, 또는 최솟값과 최댓값)인 행: {rows}.",
+        "± is not an interval but the range of the values (the halves of one round, or the least and the greatest), printed if wider than "
+        "±5 % (latency: ±1 ms): {rows}.",
+        "±가 신뢰 구간이 아니라 관측값의 범위(한 라운드의 앞뒤 절반, 또는 최솟값과 최댓값)인 행: {rows}. "
+        "±5%(지연 시간은 ±1ms)보다 넓을 때만 표시.",
     ),
     "digest.legend.latency": ("In rows of latency, large is the difference to the best.", "지연 시간의 큰 글씨는 차이입니다."),
     "digest.legend.elsewhere": ("From another run, {run}: {rows}.", "{rows}: {run} 측정."),
