@@ -89,6 +89,17 @@ def test_a_late_generator_leaves_no_figure() -> None:
     assert found.doubts == ["V3 the generator was late (250.0 ms): no verdict rests on that"]
 
 
+def test_a_figure_tells_how_many_rounds_it_has_and_nothing_below_five_of_six() -> None:
+    def shown_with(late: int) -> list[str]:
+        lags = [250.0 if n <= late else 0.2 for n in range(1, 7)]
+        cells = [judged(record(observed(others=side(1250, lag_p99_ms=lag)), "go", n)) for n, lag in enumerate(lags, 1)]
+        (grid,) = shown.grids(failed(cells, ["go"]))
+        return grid.rows[0][2:5]
+
+    assert [figure.endswith(" 5/6") for figure in shown_with(1)] == [True, True, False]
+    assert [figure == "–" for figure in shown_with(2)] == [True, True, False]
+
+
 def test_each_user_ended_in_one_way() -> None:
     line = record(observed(needing=side(125, gave_up=1))).line()
     with pytest.raises(Impossible, match=re.escape("1250 users came; 125 had an answer in time, 1 gave up")):

@@ -409,6 +409,25 @@ def test_goodput_that_is_near_nothing_in_one_round_has_the_mean_that_users_see()
     assert 0 <= at.goodput.low < at.goodput.value < at.goodput.high
 
 
+def test_a_level_tells_how_many_rounds_it_has_and_nothing_below_five_of_six() -> None:
+    def seen(rounds: range, lag_p99_ms: float) -> list[Cell]:
+        return [judged(record(observed([asked(100), asked(150, 0.9, lag_p99_ms=lag_p99_ms)]), "go", n)) for n in rounds]
+
+    (one,) = overloaded([*seen(range(1, 6), 0.2), *seen(range(6, 7), 30.0)], ["go"])
+    (grid,) = shown.grids([one])
+    assert [figure.endswith(" 5/6") for figure in grid.rows[0][3:5]] == [False, True]
+    cells = [*seen(range(1, 5), 0.2), *seen(range(5, 7), 30.0)]
+    (two,) = overloaded(cells, ["go"])
+    at = two.at(150)
+    assert at is not None
+    assert (at.late, at.goodput, at.p99_ms) == (2, None, None)
+    (grid,) = shown.grids([two])
+    assert (grid.rows[0][3][0].isdigit(), grid.rows[0][4]) == (True, "–")
+    run = facts(["go"])
+    drawn = {chart.id: chart for chart in charts.charts(tables.make(run, cells), run, cells, [])}["goodput-over"]
+    assert ["v" in row for row in drawn.specs["en"]["datasets"]["rows"]] == [True, False]
+
+
 def test_a_run_of_them_has_a_row_a_table_and_two_charts() -> None:
     run, cells = facts(["go", "slow"]), [*rounds_of("go", 0.98, back_ms=2.0), *rounds_of("slow", 0.05, back_ms=900.0)]
     table = tables.make(run, cells)

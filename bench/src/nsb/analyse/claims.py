@@ -18,7 +18,7 @@ from typing import Any, Literal, NamedTuple
 
 from nsb.analyse import articles, dominance, judge, merged
 from nsb.analyse.judge import Unit
-from nsb.analyse.stats import contrast, estimate, plain_mean
+from nsb.analyse.stats import NEARLY_ALL, contrast, estimate, plain_mean
 from nsb.records.judged import Cell
 from nsb.records.sources import Code
 from nsb.records.starts import Start
@@ -55,7 +55,7 @@ from nsb.registry.claims import (
 )
 from nsb.registry.terms import SHARES, Limit, Metric, Profile
 
-HARDLY_ANY = 1 - judge.NEARLY_ALL
+HARDLY_ANY = 1 - NEARLY_ALL
 """Of the rounds that count: up to here a word does not hold for a contender, and from NEARLY_ALL on it does."""
 _OUTSIDE: frozenset[Limit] = frozenset({"generator", "upstream", "database"})
 """Limits that are not the contender's own, nor the load's."""
@@ -497,7 +497,7 @@ def _held_back(evidence: _Evidence, scenario: str, name: str, limit: Limit, leas
         return _Found("UNDECIDED", _why_few(evidence, scenario, {name: {cell.round for cell in counted}}, least))
     words = [cell.limit for cell in counted]
     share = Fraction(words.count(limit), len(counted))
-    if share >= judge.NEARLY_ALL:
+    if share >= NEARLY_ALL:
         return _Found("SUPPORTED")
     outside = [word for word in words if word in _OUTSIDE and word != limit]  # what the contender would have come to is not known there
     if share + Fraction(len(outside), len(counted)) <= HARDLY_ANY:

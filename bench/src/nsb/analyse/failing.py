@@ -154,9 +154,9 @@ def _over(sides: Sequence[SideFigure]) -> SideOver:
     known = [each for each in sides if not each.late]
     back = [each.back_ms for each in known if each.back_ms is not None]
     return SideOver(
-        served=span([each.served for each in known], share=True),
-        p99_ms=span([each.p99_ms for each in known if each.p99_ms is not None]),
+        served=span([each.served for each in known], share=True, of=len(sides)),
+        p99_ms=span([each.p99_ms for each in known if each.p99_ms is not None], of=len(sides)),
         kinds={kind: sum(each.kinds.get(kind, 0) for each in sides) for kind in sorted({kind for each in sides for kind in each.kinds})},
-        back_ms=span(back) if len(back) == len(known) else None,
+        back_ms=span(back, of=len(sides)) if len(back) == len(known) else None,
         not_back=len(known) - len(back),
     )

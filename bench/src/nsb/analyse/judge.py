@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from fractions import Fraction
 from typing import Any, Literal
 
 from pydantic import Field
 
-from nsb.analyse.stats import Contrast, Interval, contrast, deviation, hodges_lehmann, holm, rounds_to_decide
+from nsb.analyse.stats import NEARLY_ALL, Contrast, Interval, contrast, deviation, hodges_lehmann, holm, rounds_to_decide
 from nsb.analyse.table import latest
 from nsb.records.judged import Cell, SecondFigure
 from nsb.registry.terms import LATENCIES, SHARES, Frozen, Metric
@@ -18,9 +17,6 @@ LEAST_ROUNDS = 5
 """Below it no verdict."""
 RANK_ROUNDS = 8
 """From here on the Hodges–Lehmann interval must agree."""
-NEARLY_ALL = Fraction(5, 6)
-"""Share of the rounds that count from which on they are what most of them are. Below it values and bounds are a mixture, whose values alone
-would tell too much."""
 
 Unit = Literal["ratio", "ms", "KiB", "points"]
 """What a pair's x is: the ln of a ratio, or a difference in ms, in KiB for slopes of memory, which may be zero or below, or in percentage

@@ -209,7 +209,7 @@ def _queued(seen: Overload) -> Iterator[str]:
 
 
 class LevelOver(Frozen):
-    """One level over the rounds that count and in which the generator was not late."""
+    """One level over the rounds that count and in which the generator was not late; no figure where it was in more than one of six."""
 
     percent: int
     late: int
@@ -276,11 +276,11 @@ def _level_over(percent: int, levels: Sequence[LevelFigure]) -> LevelOver:
     return LevelOver(
         percent=percent,
         late=len(levels) - len(known),
-        goodput=span([level.goodput for level in known], share=True),
-        p99_ms=span([level.p99_ms for level in known if level.p99_ms is not None]),
+        goodput=span([level.goodput for level in known], share=True, of=len(levels)),
+        p99_ms=span([level.p99_ms for level in known if level.p99_ms is not None], of=len(levels)),
         lag_ms=max((level.lag_ms for level in known), default=0.0),
-        memory_mib=span([level.memory_mib for level in known]),
-        back_ms=None if not_back else span(back),
+        memory_mib=span([level.memory_mib for level in known], of=len(levels)),
+        back_ms=None if not_back else span(back, of=len(levels)),
         not_back=not_back,
         broke=sum(level.broke for level in levels),
     )

@@ -8,7 +8,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cache
+
+NEARLY_ALL = Fraction(5, 6)
+"""Share of the rounds that count from which on they are what most of them are. Below it those that have a value are seldom like the others:
+the values alone would tell too much."""
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 import altair as alt
 
+from nsb.analyse.stats import NEARLY_ALL
 from nsb.records.judged import Cell
 from nsb.registry.claims import Said
 from nsb.registry.terms import OVERLOAD_PERCENT
@@ -21,11 +22,11 @@ from nsb.render.words import number, signed
 
 @dataclass(frozen=True)
 class Point:
-    """One level over the rounds in which the generator was not late."""
+    """One level over the rounds in which the generator was not late, if these are nearly all."""
 
     percent: int
     goodput: Over | None
-    """None where the generator was late in all of them: the line is broken there."""
+    """None where the generator was late in more: the line is broken there."""
     p99: Over | None
     """None too below 1000 answers in time."""
 
@@ -58,9 +59,11 @@ def _points(cells: Sequence[Cell]) -> list[Point]:
     levels = [level for cell in cells if cell.overload is not None for level in cell.overload.levels]
     found = []
     for percent in sorted({level.percent for level in levels}):
-        own = [level for level in levels if level.percent == percent and not level.late]
-        tails = [level.p99_ms for level in own if level.p99_ms is not None]
-        found.append(Point(percent, over([level.goodput for level in own]), over(tails)))
+        own = [level for level in levels if level.percent == percent]
+        known = [level for level in own if not level.late]
+        tails = [level.p99_ms for level in known if level.p99_ms is not None]
+        goodput, p99 = (over(values) if len(values) >= NEARLY_ALL * len(own) else None for values in ([e.goodput for e in known], tails))
+        found.append(Point(percent, goodput, p99))
     return found if any(each.goodput for each in found) else []
 
 

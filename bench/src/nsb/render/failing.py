@@ -28,8 +28,8 @@ def grids(found: Sequence[Failed]) -> list[Grid]:
 
 
 def _row(each: Failed) -> list[str]:
-    figures = [words.span(each.others.served), words.span(each.others.p99_ms), words.span(each.needing.served)]
+    figures = [words.span(figure, each.rounds) for figure in (each.others.served, each.others.p99_ms, each.needing.served)]
     kinds = ", ".join(f"{count:,} {kind}" for kind, count in each.needing.kinds.items()) or "–"
-    last = [back(each.needing, each.limit_s), words.span(each.memory_mib)]
+    last = [back(each.needing, each.limit_s, each.rounds), words.span(each.memory_mib)]
     marked = [words.marked(figure, each.doubtful) for figure in figures]
     return [each.contender, str(each.rounds), *marked, kinds, *(words.marked(figure, each.doubtful) for figure in last)]

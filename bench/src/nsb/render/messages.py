@@ -869,11 +869,13 @@ MESSAGES: dict[str, tuple[str, str]] = {
         "Users come at a rate of so many percent of the contender's own capacity, and leave without an answer after a fixed time. 'In "
         "time': right answers to those who had not left, in percent of the capacity; 100 is the most. p99 is of these answers, from the "
         "user's coming. 'Back': from the end of the load until three single users in a row have an answer about as quick as from the idle "
-        "service; >10,000 (2): not within 10 s in two rounds.",
+        "service; >10,000 (2): not within 10 s in two rounds. 9/10: nine of ten rounds have this figure; where fewer than five of six "
+        "have it, it is left out.",
         "사용자는 측정 대상 자신의 처리 능력의 일정 비율로 도착하고, 정해진 시간 안에 응답이 없으면 떠납니다. '제때 온 응답'은 떠나기 전에 "
         "받은 올바른 응답을 처리 능력에 대한 백분율로 나타낸 것이며 100이 최댓값입니다. p99는 이 응답들의 도착 시각부터의 지연 시간입니다. "
         "'회복'은 부하가 끝난 뒤 한 명씩 보낸 사용자 세 명이 연달아 유휴 상태와 비슷하게 빠른 응답을 받을 때까지의 시간이며, "
-        ">10,000 (2)는 두 라운드에서 10초 안에 회복하지 못했다는 뜻입니다.",
+        ">10,000 (2)는 두 라운드에서 10초 안에 회복하지 못했다는 뜻입니다. 9/10은 열 라운드 중 아홉 라운드에 이 수치가 있다는 "
+        "뜻이고, 여섯 라운드 중 다섯보다 적으면 적지 않습니다.",
     ),
     "page.failing_hint": (
         "Something fails for a few seconds: the database or the upstream hangs, or 300 clients send half of a request and then nothing. "

@@ -60,9 +60,9 @@ def _row(each: Overloaded, asked: Sequence[int], tails: Sequence[int], ends: Seq
 
     spans: list[Span | None] = [each.capacity_rps, *(at(percent).goodput for percent in asked), *(at(percent).p99_ms for percent in tails)]
     figures = [
-        *map(words.span, spans),
-        back(at(OVERLOAD_PERCENT), each.limit_s),
-        *(words.span(at(percent).memory_mib) for percent in ends),
+        *(words.span(figure, each.rounds) for figure in spans),
+        back(at(OVERLOAD_PERCENT), each.limit_s, each.rounds),
+        *(words.span(at(percent).memory_mib, each.rounds) for percent in ends),
     ]
     lag = max((level.lag_ms for level in each.levels), default=0.0)
     return [
@@ -82,6 +82,6 @@ def _broke(each: Overloaded) -> str:
     return f"{each.broke} ({'–'.join(str(percent) for percent in dict.fromkeys([percents[0], percents[-1]]))} %)"
 
 
-def back(level: LevelOver | SideOver, limit_s: float) -> str:
+def back(level: LevelOver | SideOver, limit_s: float, rounds: int) -> str:
     """`12.0 (8.00–31.0)`, or `>10,000 (2)` where it took longer in two rounds."""
-    return f">{words.number(1000 * limit_s)} ({level.not_back})" if level.not_back else words.span(level.back_ms)
+    return f">{words.number(1000 * limit_s)} ({level.not_back})" if level.not_back else words.span(level.back_ms, rounds)

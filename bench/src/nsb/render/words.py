@@ -110,9 +110,12 @@ def _width(entry: Entry | Second) -> str:
     return f"±{width:.0%}" if width >= 0.095 else f"±{width:.1%}"
 
 
-def span(found: Span | None) -> str:
-    """`410 (357–431)`."""
-    return "–" if found is None else f"{number(found.value)} ({number(found.low)}–{number(found.high)})"
+def span(found: Span | None, rounds: int = 0) -> str:
+    """`410 (357–431)`, and ` 9/10` where one of ten rounds has no value."""
+    if found is None:
+        return "–"
+    lacking = f" {found.starts}/{rounds}" if found.starts < rounds else ""
+    return f"{number(found.value)} ({number(found.low)}–{number(found.high)}){lacking}"
 
 
 def marked(figure: str, doubtful: bool) -> str:
