@@ -154,6 +154,21 @@ def test_a_socket_that_is_held_by_somebody_else_too_is_told(served: Start) -> No
         mine.close()
 
 
+def test_of_the_kernels_tables_what_is_connected_or_listens_is_read() -> None:
+    four = """\
+  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode
+   0: 00000000:07E8 00000000:0000 0A 00000000:00000000 00:00000000 00000000     0        0 1674 1 0000000039d941f6 100 0 0 10 0
+   1: 0100007F:9389 0100007F:B2FA 06 00000000:00000000 03:00000649 00000000     0        0 0 3 0000000085996121
+10002: 0100007F:9389 0100007F:B2FB 01 00000000:00000000 00:00000000 00000000  1000        0 99 1 0000000085996122 20 4 30 10 -1
+"""
+    six = "   0: 00000000000000000000000000000000:1F90 0000FFFF0100007F:0101 01 0:0 00:0 0 0 0 7 1 0000000039d941f7 100 0 0 10 0\n"
+    assert owners.sockets([four, six]) == [
+        owners.Socket(0x07E8, 0, owners.LISTEN, 1674),
+        owners.Socket(0x9389, 0xB2FB, owners.ESTABLISHED, 99),
+        owners.Socket(0x1F90, 0x0101, owners.ESTABLISHED, 7),
+    ]
+
+
 def test_a_connection_to_a_stranger_is_told(served: Start) -> None:
     helper = served()
     found = served("calls", helper.port).found()

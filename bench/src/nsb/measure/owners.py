@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -27,6 +28,8 @@ BEFORE_S = 0.4
 TABLES = (Path("/proc/net/tcp"), Path("/proc/net/tcp6"))
 ESTABLISHED, LISTEN = "01", "0A"
 """States of /proc/net/tcp (include/net/tcp_states.h)."""
+LINE = re.compile(rf"^ *\d+: [0-9A-F]+:([0-9A-F]+) [0-9A-F]+:([0-9A-F]+) ({ESTABLISHED}|{LISTEN}) (?:\S+ +){{5}}(\d+)", re.MULTILINE)
+"""Port, peer's port, state and inode (proc_tcp(5))."""
 LENT_MIB = 1.0
 """So much of its own memory may be mapped elsewhere while a process begins another one (MiB)."""
 QUOTED = 3
@@ -55,12 +58,9 @@ def tables() -> list[str]:
 
 
 def sockets(texts: Iterable[str]) -> list[Socket]:
-    found = []
-    for text in texts:
-        for line in text.splitlines()[1:]:
-            local, remote, state, inode = (line.split()[at] for at in (1, 2, 3, 9))
-            found.append(Socket(int(local.rpartition(":")[2], 16), int(remote.rpartition(":")[2], 16), state, int(inode)))
-    return found
+    """Those that are connected or listen. Thousands of lines are of connections that loads before have closed: they are skipped unread."""
+    lines = (found for text in texts for found in LINE.findall(text))
+    return [Socket(int(port, 16), int(peer, 16), state, int(inode)) for port, peer, state, inode in lines]
 
 
 @dataclass(frozen=True)
