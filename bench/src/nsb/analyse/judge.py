@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from nsb.analyse.stats import NEARLY_ALL, Contrast, Interval, contrast, deviation, hodges_lehmann, holm, rounds_to_decide
+from nsb.analyse.stats import Contrast, Interval, contrast, deviation, hodges_lehmann, holm, nearly_all, rounds_to_decide
 from nsb.analyse.table import latest
 from nsb.records.judged import Cell, SecondFigure
 from nsb.registry.terms import LATENCIES, SHARES, Frozen, Metric
@@ -156,7 +156,7 @@ def told(cell: Cell, metric: Metric) -> Cell | SecondFigure:
 
 def enough(values: int, counted: int, least: int = LEAST_ROUNDS) -> bool:
     """Whether so many values stand for a contender of which `counted` rounds count, bounds among them."""
-    return values >= least and values >= NEARLY_ALL * counted
+    return values >= least and nearly_all(values, counted)
 
 
 def slopes(cells: Iterable[Cell], scenario: str, contender: str) -> dict[int, float]:

@@ -6,7 +6,7 @@ import statistics
 from collections.abc import Iterable, Sequence
 from typing import Literal
 
-from nsb.analyse.stats import NEARLY_ALL, estimate, plain_mean
+from nsb.analyse.stats import estimate, nearly_all, plain_mean
 from nsb.records.starts import Start, brought
 from nsb.registry.terms import Frozen
 
@@ -43,7 +43,7 @@ class Span(Frozen):
 
 def span(values: Sequence[float], share: bool = False, of: int = 0) -> Span | None:
     """None below two values, and where not nearly all of so many rounds have one. The mean is geometric, of shares arithmetic."""
-    if len(values) < 2 or len(values) < NEARLY_ALL * of:
+    if len(values) < 2 or not nearly_all(len(values), of):
         return None
     if len(values) >= INTERVAL_FROM and (share or min(values) > 0):
         found = plain_mean(values) if share else estimate(values)

@@ -16,6 +16,11 @@ NEARLY_ALL = Fraction(5, 6)
 the values alone would tell too much."""
 
 
+def nearly_all(values: int, of: int) -> bool:
+    """Whether so many values stand for all."""
+    return values >= NEARLY_ALL * of
+
+
 @dataclass(frozen=True)
 class Estimate:
     """A positive quantity: geometric mean, interval, number of rounds. `low` and `high` are None where there is no spread to know."""

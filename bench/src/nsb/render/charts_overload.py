@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import altair as alt
 
-from nsb.analyse.stats import NEARLY_ALL
+from nsb.analyse.stats import nearly_all
 from nsb.records.judged import Cell
 from nsb.registry.claims import Said
 from nsb.registry.terms import OVERLOAD_PERCENT
@@ -62,7 +62,7 @@ def _points(cells: Sequence[Cell]) -> list[Point]:
         own = [level for level in levels if level.percent == percent]
         known = [level for level in own if not level.late]
         tails = [level.p99_ms for level in known if level.p99_ms is not None]
-        goodput, p99 = (over(values) if len(values) >= NEARLY_ALL * len(own) else None for values in ([e.goodput for e in known], tails))
+        goodput, p99 = (over(values) if nearly_all(len(values), len(own)) else None for values in ([e.goodput for e in known], tails))
         found.append(Point(percent, goodput, p99))
     return found if any(each.goodput for each in found) else []
 
