@@ -279,7 +279,7 @@ class Course(overload._Course):
         first: Any = SimpleNamespace(number=1)
         super().__init__(ground, scenario, timing, first, self.why_lost, self.started)  # type: ignore[arg-type]
         self._caused: Any = SimpleNamespace(midway=lambda: None)
-        self._look: Any = SimpleNamespace(owned=lambda: faulty(f"of {self.running.number}"))  # type: ignore[attr-defined]
+        self._looks: Any = [SimpleNamespace(owned=lambda: faulty(f"of {self.running.number}"))]  # type: ignore[attr-defined]
         self.told, self.ends = told, ends
         self.sent: list[tuple[int, float, float | None]] = []
         self.to: list[int] = []

@@ -80,11 +80,11 @@ class Served:
         assert word in self.process.last_words(50)
 
     def look(self) -> owners.Look:
-        return owners.Look(cast(Stage, self.stage), cast(Running, self.running))
+        return owners.looks(cast(Stage, self.stage), [cast(Running, self.running)])[0]
 
     def found(self) -> Owned:
         look = self.look()
-        look.snap()
+        owners.snap([look])
         found = look.owned()
         assert found is not None
         return found
@@ -218,7 +218,7 @@ def test_memory_that_somebody_else_maps_is_told(served: Start) -> None:
     one = served("lends")
     look = one.look()
     look._tree = (one.process.pid,)  # as if its child had come since
-    look.snap()
+    owners.snap([look])
     assert "a part of its memory is mapped by a process that is none of its own, 1 MiB or more" in look._faults
 
 

@@ -110,15 +110,14 @@ def _measure(ground: Ground, scenario: CostRow, timing: Timing, own: Running, pa
     caused = Caused(ground.stage, scenario)
     duration_s = timing.settle_s + timing.window_s + LATE_S + HANG_S + 2 * EVERY_S
     generators: list[Process] = []
-    looks = [owners.Look(ground.stage, each) for each in both]
+    looks = owners.looks(ground.stage, both)
     computing.go()
     try:
         for number, each in enumerate(both):
             generators.append(ground.drive(each, targets(scenario), scenario.vus, f"duet-{number}", duration_s))
         opens_s = time.time() + timing.settle_s
         sleep_until(opens_s - LOOK_S)
-        for look in looks:
-            look.snap()
+        owners.snap(looks)
         midway = [caused.midway()]
         late_s = time.time() - opens_s
         if late_s > LATE_S:
@@ -132,8 +131,7 @@ def _measure(ground: Ground, scenario: CostRow, timing: Timing, own: Running, pa
         sleep_until(opens_s + timing.window_s)
         last = _edge(ground, both, generators, computing, compiling)
         midway.append(caused.midway())
-        for look in looks:
-            look.snap()
+        owners.snap(looks)
         memories = [each.process.gauge().footprint().pss_mib for each in both]  # while the connections are open
         hung = _hang(ground.stage, scenario, both, generators, caused)
         for driving in generators:

@@ -11,6 +11,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import httpx
 
+from nsb.measure.client import client
 from nsb.measure.database import Counters, Server
 from nsb.measure.process import ProcessError
 from nsb.records.effects import Effects
@@ -129,8 +130,8 @@ def _difference(before: int | None, after: int | None) -> int | None:
 
 
 def _requests(base_url: str) -> int | None:
-    with contextlib.suppress(httpx.HTTPError, KeyError, ValueError), httpx.Client(timeout=STATS_S, trust_env=False) as client:
-        return int(client.get(f"{base_url}/stats").json()["requests_total"])
+    with contextlib.suppress(httpx.HTTPError, KeyError, ValueError), client(STATS_S) as asking:
+        return int(asking.get(f"{base_url}/stats").json()["requests_total"])
     return None
 
 
@@ -141,7 +142,7 @@ def reads_a_row(scenario: Scenario) -> bool:
 
 def upstream_counts(url: str) -> tuple[int, int]:
     """Calls that the upstream has answered, and what they were to wait in all (ms). Raises ProcessError where it does not say."""
-    with contextlib.suppress(httpx.HTTPError, KeyError, ValueError), httpx.Client(timeout=STATS_S, trust_env=False) as client:
-        seen = client.get(f"{url}/stats").json()
+    with contextlib.suppress(httpx.HTTPError, KeyError, ValueError), client(STATS_S) as asking:
+        seen = asking.get(f"{url}/stats").json()
         return int(seen["calls_total"]), int(seen["asked_ms_total"])
     raise ProcessError("the upstream does not say which calls it got")

@@ -39,7 +39,7 @@ def measure(ground: Ground, scenario: shapes.Failing, running: Running) -> Faili
     stage, rows = ground.stage, scenario.rows
     parts = [part(row) for row in rows]
     states, calls = any(each.statements for each in parts), any(each.calls for each in parts)
-    look = owners.Look(stage, running)
+    looks = owners.looks(stage, [running])
     before, asked = counted(running), stage.database.counters() if states else None
     called = upstream_counts(stage.upstream_url)[0] if calls else None
 
@@ -67,7 +67,7 @@ def measure(ground: Ground, scenario: shapes.Failing, running: Running) -> Faili
     started, opens_s, deadline_s = drive((IDLE_LEAD_S, OVERLOAD_IDLE_S - IDLE_LEAD_S), [None, None], "before")
     try:
         sleep_until(opens_s - LOOK_S)
-        look.snap()
+        owners.snap(looks)
         idle = tallies(started, deadline_s)
     finally:
         _end(started)
@@ -111,7 +111,7 @@ def measure(ground: Ground, scenario: shapes.Failing, running: Running) -> Faili
         counted=None if before is None or after is None else after - before,
         executed=None if asked is None or executed is None else executed.questions - asked.questions,
         called=None if called is None else upstream_counts(stage.upstream_url)[0] - called,
-        owned=look.owned(),
+        owned=looks[0].owned(),
     )
 
 

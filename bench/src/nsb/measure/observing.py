@@ -67,7 +67,7 @@ class Observer:
         pinnings = _pinnings(running, slot.scenario)
         jvm, uncollected = self._to_collect(running, slot)
         watch = effects.Watch(self.stage, running, slot.scenario)
-        look = owners.Look(self.stage, running)
+        looks = owners.looks(self.stage, [running])
         cores = self.plan.generators_of(slot.scenario) or (self.stage.placement.generator,)
         data, opens_s = k6.cell(
             slot.scenario, timing, self.plan.workers, running.base_url, self.plan.seed, time.time(), summary, together=len(cores) > 1
@@ -80,7 +80,7 @@ class Observer:
         try:
             if isinstance(slot.scenario, HeldConnections):
                 holders.append(self._hold(slot.scenario, timing, running, opens_s, name))
-            window = self._watch(running, generators, holders, reader, timing, opens_s, slot, watch, look, jvm)
+            window = self._watch(running, generators, holders, reader, timing, opens_s, slot, watch, looks, jvm)
             code = generators.exit_code if timing.ends else generators.wait(2 * timing.drain_s + 20)
             for each in holders:
                 each.wait(HOLDER_END_S)
@@ -117,7 +117,7 @@ class Observer:
             pinnings=pinnings,
             wrong_answer=generators.wrong_answer(),
             effects=caused,
-            owned=look.owned(),
+            owned=looks[0].owned(),
             raw=f"k6/{name}.json" if load is not None else None,
         )
 
@@ -153,14 +153,14 @@ class Observer:
         opens_s: float,
         slot: Slot,
         watch: effects.Watch,
-        look: owners.Look,
+        looks: Sequence[owners.Look],
         jvm: attach.Jvm | None = None,
     ) -> Window:
         meter = Meter(self.stage, running, [*generators.processes, *holders])  # finding the processes takes milliseconds: not at the edge
         times = [(opens_s + at_s, users) for at_s, users in slot.scenario.reading_times(timing)]
         ladder = Ladder(reader, meter, times, slot.scenario.holding, opens_s, jvm)
         sleep_until(opens_s - owners.BEFORE_S)
-        look.snap()
+        owners.snap(looks)
         before_switches = meter.switches_until(opens_s)
         sleep_until(opens_s)
         first = meter.open()
@@ -173,7 +173,7 @@ class Observer:
         middle = meter.edge()
         footprints.append(meter.service_footprint())
         watch.look()
-        look.placed()
+        looks[0].placed()
         connections = self.stage.database.connections(running.contender.id)
         clients = established(running.port)
         ladder.climb(opens_s + timing.window_s)
@@ -185,7 +185,7 @@ class Observer:
         after_counters = self.stage.database.counters() if slot.scenario.statements else None
         footprints.append(meter.service_footprint())
         watch.close()
-        look.snap()
+        owners.snap(looks)
         if timing.ends:  # nothing comes any more
             after_switches = meter.switches_until(last.at_s)
         executed = None

@@ -6,7 +6,7 @@ The contender is alone on its cores: what 150 % costs the users who come is its 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from nsb.measure import generator, owners
@@ -61,9 +61,9 @@ class _Course:
 
     def run(self, rehearsal: bool) -> Overload:
         stage, scenario = self.ground.stage, self.scenario
-        self._caused, self._look = Caused(stage, scenario), owners.Look(stage, self.running)
+        self._caused, self._looks = Caused(stage, scenario), owners.looks(stage, [self.running])
         before = counted(self.running)
-        capacity, first, last = self._capacity(self._look)
+        capacity, first, last = self._capacity(self._looks)
         found = Overload(
             parts=[part(row) for row, _ in scenario.mixed],
             vus=self._users,
@@ -113,7 +113,7 @@ class _Course:
         """Once the loads of a process are over: what they caused. Whose the sockets are is asked of the first one, whose capacity it is."""
         if (caused := self._caused.midway()) is not None:
             self._counts.append(caused)
-        self._owned = self._owned or self._look.owned()
+        self._owned = self._owned or self._looks[0].owned()
 
     def _restart(self) -> None:
         self._close()
@@ -133,7 +133,7 @@ class _Course:
         served = self.scenario.give_up_ms * 1000 / self.running.bursts[-1] * len(self.ground.stage.placement.service)
         return max(1, min(self.scenario.vus, int(served)))
 
-    def _capacity(self, look: owners.Look) -> tuple[generator.Loaded, Edge, Edge]:
+    def _capacity(self, looks: Sequence[owners.Look]) -> tuple[generator.Loaded, Edge, Edge]:
         """The closed load, and the edges of its window."""
         stage, length_s = self.ground.stage, OVERLOAD_SETTLE_S + self._window_s + LATE_S + 2 * EVERY_S
         driving = self.ground.drive(self.running, targets(self.scenario), self._users, "capacity", length_s)
@@ -141,7 +141,7 @@ class _Course:
             opens_s = time.time() + OVERLOAD_SETTLE_S
             meter = Meter(stage, self.running, [driving])
             sleep_until(opens_s - LOOK_S)
-            look.snap()
+            owners.snap(looks)
             sleep_until(opens_s)
             first = meter.edge()
             sleep_until(first.at_s + self._window_s)

@@ -13,6 +13,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -63,26 +64,17 @@ def sockets(texts: Iterable[str]) -> list[Socket]:
     return [Socket(int(port, 16), int(peer, 16), state, int(inode)) for port, peer, state, inode in lines]
 
 
-@dataclass(frozen=True)
-class _Snap:
-    """What has to be read at one moment under load; all else can wait."""
+class _Table:
+    """The kernel's tables, read before and after it is read who holds which sockets; what is in them can wait."""
 
-    before: list[str]
-    held: dict[int, set[int]]
-    after: list[str]
+    def __init__(self, before: list[str], after: list[str]) -> None:
+        self._before, self._after = before, after
 
-    @classmethod
-    def of(cls, tree: Iterable[int]) -> _Snap:
-        """Raises OSError."""
-        return cls(tables(), {pid: inodes(pid) for pid in tree}, tables())
-
+    @cached_property
     def sockets(self) -> list[Socket]:
         """Those that were there all the time: a load that ends closes its connections at any moment."""
-        still = {each.inode for each in sockets(self.after)}
-        return [each for each in sockets(self.before) if each.inode in still]
-
-    def own(self) -> set[int]:
-        return set[int]().union(*self.held.values())
+        still = {each.inode for each in sockets(self._after)}
+        return [each for each in sockets(self._before) if each.inode in still]
 
 
 def inodes(pid: int) -> set[int]:
@@ -102,45 +94,79 @@ def inodes(pid: int) -> set[int]:
     return found
 
 
+def looks(stage: Stage, contenders: Iterable[Running]) -> list[Look]:
+    """The first look at each, which takes the most time; before anything is driven."""
+    found = [Look(stage, each) for each in contenders]
+    snap(found)
+    for each in found:
+        each.outside()
+    return found
+
+
+def snap(looks: Sequence[Look]) -> None:
+    """One look at all of them, under load: some 10 ms. Whose the sockets are is judged later.
+
+    Where the threads run is looked at here too: one that borrows a core gives it back when the load is over.
+    """
+    looks = [each for each in looks if each.native]
+    if not looks:
+        return
+    for each in looks:
+        each.placed()
+        each.lent()
+    try:
+        before = tables()
+        held = [each.held() for each in looks]
+        table = _Table(before, tables())
+    except OSError as error:
+        for each in looks:
+            each.not_read(error)
+        return
+    for each, own in zip(looks, held, strict=True):
+        if own is not None:
+            each.seen(table, own)
+
+
 class Look:
     """All looks at one contender: idle before the load, under it before its window opens and when that has closed, and after it."""
 
     def __init__(self, stage: Stage, running: Running) -> None:
-        """The first look, which takes the most time; before anything is driven. Raises DatabaseError."""
+        """Nothing is looked at yet."""
         self._stage, self._running = stage, running
         self._accepted = self._pool = self._looks = 0
         self._faults: dict[str, None] = {}
         self._unread: dict[str, None] = {}
-        self._snaps: list[_Snap] = []
-        self._tree: tuple[int, ...] = ()
-        if stage.runner == "native":  # of containers the control group says whose CPU it is
-            self._tree = tuple(running.process.tree())
-            self.snap()
-            self._outside()
+        self._snaps: list[tuple[_Table, set[int]]] = []
+        self.native = stage.runner == "native"
+        """Of containers the control group says whose CPU it is."""
+        self._tree: tuple[int, ...] = tuple(running.process.tree()) if self.native else ()
 
-    def snap(self) -> None:
-        """Under load: some milliseconds. Whose the sockets are is judged later.
-
-        Where the threads run is looked at here too: one that borrows a core gives it back when the load is over.
-        """
-        if self._stage.runner != "native":
-            return
-        self.placed()
+    def lent(self) -> None:
         if len(self._tree) == 1 and lent_mib(self._tree[0]) > LENT_MIB:
             self._fault(f"a part of its memory is mapped by a process that is none of its own, {LENT_MIB:g} MiB or more")
+
+    def held(self) -> set[int] | None:
+        """The sockets that it holds now; None where that cannot be read."""
         try:
-            self._snaps.append(_Snap.of(self._tree))
+            return set[int]().union(*(inodes(pid) for pid in self._tree))
         except OSError as error:
-            self._unread[f"whose its sockets are ({error.strerror})"] = None
+            self.not_read(error)
+            return None
+
+    def seen(self, table: _Table, own: set[int]) -> None:
+        self._snaps.append((table, own))
+
+    def not_read(self, error: OSError) -> None:
+        self._unread[f"whose its sockets are ({error.strerror})"] = None
 
     def placed(self) -> None:
         """Where the threads may run now: 1 ms for some hundred of them."""
-        if self._stage.runner == "native":
+        if self.native:
             self._placed(self._tree)
 
     def owned(self) -> Owned | None:
         """Once the load is over; None where nobody looked. Raises DatabaseError."""
-        if self._stage.runner != "native":
+        if not self.native:
             return None
         tree = self._running.process.tree()
         came = sorted(set(tree) - set(self._tree))
@@ -150,8 +176,8 @@ class Look:
             self._fault(f"{gone} {ENDED}")
         self._placed(tree)
         ports = self._stage.database.client_ports(self._running.contender.id)
-        for each in self._snaps:
-            self._judge(each, ports)
+        for table, own in self._snaps:
+            self._judge(table.sockets, own, ports)
         return Owned(
             contender=self._running.contender.id,
             looks=len(self._snaps),
@@ -168,19 +194,18 @@ class Look:
         for sentence in (*_elsewhere(tree, self._running.pid, set(self._stage.placement.service)), *_favoured(tree)):
             self._fault(sentence)
 
-    def _outside(self) -> None:
+    def outside(self) -> None:
         """Whether somebody else holds what it listens on. Raises nothing: what cannot be read was told by the snap."""
-        for snap in self._snaps:
-            listens = {each.inode for each in snap.sockets() if each.state == LISTEN and each.port == self._running.port}
+        for table, _ in self._snaps:
+            listens = {each.inode for each in table.sockets if each.state == LISTEN and each.port == self._running.port}
             shared = _shared(listens, set(self._tree))
             if shared:
                 whose = _processes(sorted(set(shared.values())))
                 self._fault(f"{len(shared)} of {len(listens)} sockets that listen on its port are held by somebody else too: {whose}")
 
-    def _judge(self, snap: _Snap, ports: frozenset[int]) -> None:
+    def _judge(self, table: Sequence[Socket], own: set[int], ports: frozenset[int]) -> None:
         server, database = self._running.port, self._stage.database.port
         upstream = int(self._stage.upstream_url.rpartition(":")[2])
-        table, own = snap.sockets(), snap.own()
         live = [each for each in table if each.state == ESTABLISHED and each.inode]
         listens = {each.inode for each in table if each.state == LISTEN and each.port == server}
         accepted = {each.inode for each in live if each.port == server}

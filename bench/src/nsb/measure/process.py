@@ -7,6 +7,7 @@ import ctypes
 import itertools
 import math
 import os
+import select
 import signal
 import socket
 import subprocess
@@ -35,6 +36,8 @@ class ProcessError(Failure):
     """A process did not do what it must; the message is a sentence for the user."""
 
 
+DAY_S = 86_400.0
+"""The longest that is waited for in one go: poll(2) takes milliseconds as an int (s)."""
 ALL_CORES = tuple(sorted(os.sched_getaffinity(0)))
 """The cores that the harness was given when it started."""
 
@@ -307,9 +310,23 @@ class Process:
 
     def wait(self, deadline_s: float) -> int | None:
         """The exit code, or None where the process still runs after `deadline_s`."""
+        until = time.monotonic() + deadline_s
+        if self.exit_code is None:
+            with contextlib.suppress(OSError):  # it has just ended, or this kernel is older than 5.3
+                self._watch(deadline_s)
         with contextlib.suppress(subprocess.TimeoutExpired):
-            self._popen.wait(deadline_s)
+            self._popen.wait(max(0.0, until - time.monotonic()))
         return self.exit_code
+
+    def _watch(self, deadline_s: float) -> None:
+        """Until it ends: Popen.wait looks every 50 ms, and a cell waits for ten programs. Raises OSError."""
+        descriptor = os.pidfd_open(self.pid)
+        try:
+            watching = select.poll()
+            watching.register(descriptor, select.POLLIN)
+            watching.poll(max(0.0, min(deadline_s, DAY_S)) * 1000)
+        finally:
+            os.close(descriptor)
 
     def end(self, deadline_s: float = 10.0) -> int:
         """SIGTERM to the main process, SIGKILL to the group after the deadline, which is short once a stop was asked for.
