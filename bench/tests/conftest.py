@@ -25,8 +25,9 @@ BENCH = Path(__file__).resolve().parents[1]
 
 @pytest.fixture(autouse=True)
 def edges_may_be_late(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Windows of 0.4 s between fakes are for what happens in them: how late a busy machine reads their edges (V11) decides no test."""
-    if request.node.get_closest_marker("slow"):
+    """Windows of 0.4 s between fakes are for what happens in them: how late a busy machine reads their edges (V11) decides no test.
+    Committed runs are judged as they are."""
+    if request.node.get_closest_marker("slow") and not hasattr(request.module, "RESULTS"):
         monkeypatch.setattr(validity, "EDGES_S", 3600.0)
 
 

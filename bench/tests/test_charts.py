@@ -16,7 +16,7 @@ from jsonschema import ValidationError
 from nsb.analyse import table as tables
 from nsb.analyse.articles import Figure
 from nsb.records.cells import Reading
-from nsb.records.judged import Cell, Latency, SecondFigure, Slope
+from nsb.records.judged import Cell, Latency, Slope
 from nsb.records.starts import Start
 from nsb.registry.claims import Beside, Ours, Reported, Said
 from nsb.registry.terms import Metric
@@ -218,16 +218,6 @@ def test_a_level_that_lets_no_more_in_is_not_drawn() -> None:
     assert [each["users"] for each in drawn(chart) if each["name"] == "odd"] == ["50", "100"]
     assert [each["users"] for each in drawn(chart) if each["name"] == "quick"] == ["50", "100", "600"]
     assert any("A line ends" in note.en for note in chart.notes)
-
-
-def test_the_second_generator_stands_under_its_own_name() -> None:
-    second = SecondFigure(tool="other 1.2", status="valid", limit="cpu", window_s=2.0, requests=2000, throughput_rps=30_000.0)
-    bent = made(plan(scenarios=["most"]), cells(most_odd={"status": "censored", "limit": "generator", "second": second}))
-    assert row(bent["intervals-most"], "odd (other)")["v"] == 30_000
-    assert {each["line"] for each in drawn(bent["heat"])} >= {"most", "most (other)"}
-    said = bent["intervals-most"].alt.en
-    assert "odd (other) alone with 30,000" in said
-    assert "highest quick with 8," in said  # figures of two generators do not compare
 
 
 # --- an article's figures beside ours ----------------------------------------------------------------------------------

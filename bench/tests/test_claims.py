@@ -12,7 +12,7 @@ import pytest
 from nsb.analyse import claims as engine
 from nsb.analyse import dominance, judge
 from nsb.analyse.merged import across
-from nsb.records.judged import Cell, Latency, LevelFigure, OverloadFigure, SecondFigure, Slope
+from nsb.records.judged import Cell, Latency, LevelFigure, OverloadFigure, Slope
 from nsb.records.sources import Code, Size
 from nsb.registry.claims import Claim, Claims, Criterion, Dominance, Judged, JudgedClaim, Judgement
 from nsb.render import claims as verdicts
@@ -387,21 +387,6 @@ def test_no_single_winner_is_what_the_matrix_says_without_what_is_left_out(monke
     assert verdicts.figures(fair, "en") == ["a is beaten in nothing"]
 
 
-def test_capacity_is_the_second_generators_where_k6_was_the_limit() -> None:
-    rule = {**ATLEAST, "scenario": "most", "metric": "capacity"}
-    cells = ran("most", "throughput", {"a": about(900), "b": about(900, 1)}, limit="generator", status="censored")
-    assert said(part(cells, rule)) == ("UNDECIDED", "generator_bound")
-    second = SecondFigure(tool="other 1", status="valid", limit="cpu")
-    again = [
-        c.model_copy(update={"second": second.model_copy(update={"throughput_rps": rps * (c.throughput_rps or 0) / 900})})
-        for c in cells
-        for rps in [4000 if c.contender.startswith("a") else 2000]
-    ]
-    found = part(again, rule)
-    assert (said(found), found.comparisons[0].value, found.rows[0].rounds) == (SUPPORTED, pytest.approx(2.0, rel=0.01), 6)
-    assert found.rows[0].limits == {"cpu": 6}  # of the generator whose figure it is
-
-
 BEYOND = ("UNDECIDED", "generator_bound")
 
 
@@ -440,15 +425,6 @@ def test_a_lower_bound_decides_on_one_side(rounds: Sequence[int], bounded: str, 
     sign = "≥" if bounded == "b" else "≤"
     assert verdicts.figures(found, "en")[0].startswith(f"b ÷ c {sign}3.0")
     assert f"{sign}: in some rounds the figure of {bounded} is a lower bound" in verdicts.page(judged(cells, claim(asked)))
-
-
-def test_a_bound_is_taken_with_the_values_of_the_second_generator() -> None:
-    """Where both were the limit in some rounds, the more that the second one came to stands for them."""
-    cells = ran("most", "throughput", {"a": about(500), "b": about(900, 1), "c": about(300, 2)})
-    second = SecondFigure(tool="other 1", status="censored", limit="generator", throughput_rps=1800.0)
-    cells = with_(cells, "b", range(1, 7), status="censored", limit="generator", second=second)
-    found = part(cells, {**ATLEAST, "scenario": "most", "metric": "capacity", "contender": "b", "other": "c", "ratio": 5})
-    assert (said(found), found.comparisons[0].value) == (SUPPORTED, pytest.approx(6.0, rel=0.02))
 
 
 def test_a_rate_that_was_not_sustained_is_no_such_bound() -> None:
@@ -672,16 +648,7 @@ def test_a_word_is_not_held_against_a_contender_where_another_program_was_the_li
     assert said(part(with_(made, "b", range(1, 6), limit=outside, status="censored"), rule)) == ("UNDECIDED", reason)
 
 
-def test_capacity_is_of_one_generator_and_a_late_one_has_no_tail() -> None:
-    again = SecondFigure(tool="oha 1", status="valid", limit="cpu", throughput_rps=50_000.0)
-    made = [cell("most", "throughput", "a", r, 9000.0, second=again if r > 1 else None) for r in range(1, 7)]
-    assert judge.series(made, "most", "a", "capacity") == dict.fromkeys(range(2, 7), 50_000.0)
-    failed = SecondFigure(tool="oha 1", status="invalid")
-    made[2] = made[2].model_copy(update={"second": failed})
-    assert judge.series(made, "most", "a", "capacity") == dict.fromkeys((2, 4, 5, 6), 50_000.0)
-    nowhere = SecondFigure(tool="oha", status="unsupported")  # then k6's own stay a series
-    made = [one.model_copy(update={"second": nowhere if one.round > 3 else None}) for one in made]
-    assert judge.series(made, "most", "a", "capacity") == dict.fromkeys(range(1, 7), 9000.0)
+def test_a_late_generator_has_no_tail() -> None:
     late = cell("wait", "p99", "a", 1, 9.0, doubts=["V3 k6 was late by 14 ms (p99): read the tail as a bound"])
     assert (late.metric("p99"), cell("wait", "p99", "a", 1, 9.0).metric("p99")) == (None, 9.0)
 
@@ -860,40 +827,11 @@ def test_a_tautology_is_not_supported_by_what_lies_outside_nor_is_that_a_claim_a
         claim(outside=[SAID])
 
 
-def scoped(judgement: Judgement, **update: str | float) -> Judgement:
-    return judgement.model_copy(update={"scope": judgement.scope.model_copy(update=update)})
-
-
-TWICE = {**ATLEAST, "scenario": "most", "metric": "throughput", "contender": "b", "other": "a"}
-
-
-@pytest.mark.parametrize(("b", "expected"), [(200, SUPPORTED), (100, ("UNDECIDED", "methods_disagree"))])
-def test_a_ratio_that_another_method_contradicts_decides_nothing(b: float, expected: tuple[str, str | None]) -> None:
-    """Where a takes 2 × the CPU of b, b should serve 2 × as much."""
-    by_cpu = ran("cost", "cpu", {"a": about(100), "b": about(50, 2)})
-    by_rate = ran("most", "throughput", {"a": about(100), "b": about(b, 2)})
-    asked = claim(ATLEAST, twice=TWICE)
-    found = judged([*by_cpu, *by_rate], asked).claims[0]
-    assert said(found) == expected
-    if expected != SUPPORTED:
-        assert "b ÷ a 1.00" in verdicts.ours(found, "en")
-    assert "- the same ratio by another method: most, throughput: b ÷ a is at least 1.5\n" in verdicts.page(judged(by_rate, asked))
-    one_each = [("cpu", judged(by_cpu, asked)), ("rate", judged(by_rate, asked))]
-    (both,) = across(one_each)
-    assert (said(both.claim), both.folder, both.twice_folder) == (expected, "cpu", "rate")
-    elsewhere: list[tuple[dict[str, str | float], dict[str, str | float]]] = [
-        ({}, {"machine": "Another CPU, 8 GiB"}),
-        ({"memory_speed": 500.0}, {"memory_speed": 150.0}),  # two machines whose processors have one name
-    ]
-    for cpu, rate in elsewhere:
-        (apart,) = across([("cpu", scoped(one_each[0][1], **cpu)), ("rate", scoped(one_each[1][1], **rate))])
-        assert (said(apart.claim), apart.folder, apart.twice_folder) == (SUPPORTED, "cpu", None)  # two machines have two ratios
-    (near,) = across([("cpu", scoped(one_each[0][1], memory_speed=500.0)), ("rate", scoped(one_each[1][1], memory_speed=300.0))])
-    assert (said(near.claim), near.twice_folder) == (expected, "rate")
-    bounded = judged(ran("most", "throughput", {"a": about(100), "b": about(b, 2)}, status="censored", limit="generator"), asked)
-    assert said(across([one_each[0], ("rate", bounded)])[0].claim) == SUPPORTED
-    with pytest.raises(ValueError, match="the first part is no ratio"):
-        claim({"rule": "limited_by", "scenario": "most", "contenders": ["a"], "limit": "cpu"}, twice=TWICE)
+def test_two_machines_whose_processors_have_one_name_are_told_apart_by_their_memory() -> None:
+    scope = judged([], claim(ATLEAST)).scope
+    quick, slower, slow = (scope.model_copy(update={"memory_speed": speed}) for speed in (500.0, 300.0, 150.0))
+    assert (quick.alike(slower), quick.alike(slow), quick.alike(scope)) == (True, False, True)
+    assert not quick.alike(quick.model_copy(update={"machine": "Another CPU, 8 GiB"}))
 
 
 def test_of_what_is_not_measured_the_run_that_looked_at_most_is_told() -> None:

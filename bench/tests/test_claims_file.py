@@ -231,7 +231,7 @@ FITS: list[tuple[str, dict[str, Any], str]] = [
     ("hello-rate", {"rule": "slope_greater", "contender": "go", "other": "rust"}, "needs a scenario with levels"),
     ("hello-rate", {"rule": "figure_at_most", "metric": "memory", "contenders": ["go"], "value": 9}, "needs a scenario with levels"),
     ("hello-rate", {"rule": "figure_at_most", "metric": "throughput", "contenders": ["go"], "value": 9}, "needs a closed scenario"),
-    ("in-flight-memory", {"rule": "figure_at_most", "metric": "capacity", "contenders": ["go"], "value": 9}, "needs a closed scenario"),
+    ("in-flight-memory", {"rule": "figure_at_most", "metric": "throughput", "contenders": ["go"], "value": 9}, "needs a closed scenario"),
     ("in-flight-memory", {"rule": "within_margin", "metric": "p99", "contenders": ["go", "rust"]}, "latency is that of one load"),
     ("hello-max", {"rule": "within_margin", "metric": "cpu", "contenders": ["go", "rust"]}, "hello-max has no rate"),
     (

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from nsb.analyse import controls
-from nsb.records.judged import Cell, Latency, SecondFigure
+from nsb.records.judged import Cell, Latency
 from nsb.registry.terms import Headline
 from nsb.render.controls import section, sentences
 
@@ -92,28 +92,6 @@ def test_of_two_twins_each_is_told_by_itself() -> None:
     made = cells(6, 0.001, {"a": {}, "a-twin": {}, "b": {}, "b-twin": {"cpu": 1.3}})
     good, bad = controls.summaries(controls.compare({"plan": plan}, made))
     assert (good.failed, bad.failed) == ([], ["rate cpu", "max throughput"])
-
-
-def test_a_twin_is_held_against_the_capacity_too_where_a_second_generator_measured_it() -> None:
-    """There k6 was the limit: its own figures are bounds, and only the other one's open a gate."""
-    made = [
-        cell.model_copy(
-            update={
-                "status": "censored",
-                "limit": "generator",
-                "second": SecondFigure(tool="other 1", status="valid", limit="cpu", throughput_rps=4 * (cell.throughput_rps or 0)),
-            }
-        )
-        if cell.scenario == "max"
-        else cell
-        for cell in cells(6, 0.02)
-    ]
-    twin = controls.summaries(controls.compare(RUN, made))[0]
-    assert ("max capacity" in twin.passed, "max throughput" in twin.undecided) == (True, True)
-    alone = [one for one in made if one.scenario == "max"]
-    run = {"plan": {**RUN["plan"], "scenarios": ["max"], "controls": {"a-twin": RUN["plan"]["controls"]["a-twin"]}}}
-    (said,) = sentences(controls.compare(run, alone))
-    assert said.startswith("a-twin equals a within the noise in 1 of 1 figures.")
 
 
 @pytest.mark.parametrize("rounds", [1, 4])

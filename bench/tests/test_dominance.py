@@ -12,11 +12,11 @@ import pytest
 
 from nsb.analyse import judge
 from nsb.analyse.dominance import dominance, verdict
-from nsb.records.judged import Cell, Latency, SecondFigure, Slope, Status
+from nsb.records.judged import Cell, Latency, Slope
 from nsb.records.sources import Code, Size
 from nsb.records.starts import Start
 from nsb.registry.claims import Criterion, Dominance
-from nsb.registry.terms import Limit, Metric
+from nsb.registry.terms import Metric
 from nsb.session.runs import read_run
 
 NAMES = ["a", "b", "c"]
@@ -225,23 +225,6 @@ def test_a_mixture_of_values_and_bounds_is_unknown() -> None:
     found = dominance(facts(), made, [], None)
     assert "max throughput" not in found.compared["c"]["b"]  # though six rounds have values
     assert "max throughput" in found.better["a"]["b"]
-
-
-def test_where_the_second_generator_measured_it_is_the_capacity() -> None:
-    made = bent(cells(), "max", "a a-twin b c", status="censored", limit="generator")
-    rates: dict[str, tuple[float, Limit]] = {"a": (9000, "cpu"), "a-twin": (9000, "cpu"), "b": (8000, "cpu"), "c": (9500, "generator")}
-    made = [
-        cell.model_copy(update={"second": again(cell.round, *rates[cell.contender])}) if cell.scenario == "max" else cell for cell in made
-    ]
-    found = dominance(facts(), made, [], None)
-    criterion = one(found, "max capacity")
-    assert (found.better["a"]["b"], criterion.best, criterion.values["c"]) == (["max capacity"], ["c"], None)
-    assert found.better["c"]["a"] == ["max capacity"]  # its bound lies above what a can do
-
-
-def again(round_: int, rate: float, limit: Limit) -> SecondFigure:
-    status: Status = "valid" if limit == "cpu" else "censored"
-    return SecondFigure(tool="x 1", status=status, limit=limit, throughput_rps=rate * (1 + round_ / 1000))
 
 
 def test_a_rate_that_was_not_sustained_is_worse_than_one_that_was() -> None:

@@ -22,6 +22,7 @@ from nsb.session.runs import read_run
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("committed")]  # every committed run is judged once for all of them
 ROOT = Path(__file__).resolve().parents[2]
+RESULTS = ROOT / "bench" / "results"
 TENTH = 1.1
 EQUALITY = (MarginRule, CapRule)
 
@@ -34,7 +35,7 @@ def known() -> Claims:
 @cache
 def everything() -> dict[str, Across]:
     """As docs/verdicts.md has it: the newest standard run first."""
-    newest = sorted((ROOT / "bench" / "results").glob("*-standard"))[-1]
+    newest = sorted(RESULTS.glob("*-standard"))[-1]
     run, cells = read_run(newest)
     own = judged(run, cells, read_starts_of(newest), read_code_of(newest), known())
     runs = [(each.folder, each.judgement) for each in committed_before(ROOT, newest, known())]
@@ -63,14 +64,13 @@ def altered(cells: Sequence[Cell], contender: str, scenario: str, factor: float)
             return cell
         slope = cell.memory_slope and cell.memory_slope.model_copy(update={"kib": cell.memory_slope.kib * factor})
         latency = cell.latency_ms.model_copy(update={name: times(value) for name, value in cell.latency_ms})
-        second = cell.second and cell.second.model_copy(update={"throughput_rps": times(cell.second.throughput_rps)})
         cpu = {role: times(value) for role, value in cell.cpu_us_per_request.items()}
         levels = (
             [] if cell.overload is None else [each.model_copy(update={"goodput": times(each.goodput)}) for each in cell.overload.levels]
         )
         return cell.model_copy(
             update={
-                "throughput_rps": times(cell.throughput_rps), "second": second, "latency_ms": latency, "memory_slope": slope,
+                "throughput_rps": times(cell.throughput_rps), "latency_ms": latency, "memory_slope": slope,
                 "cpu_us_per_request": cpu, "connections": times(cell.connections), "memory_peak_mib": times(cell.memory_peak_mib),
                 "overload": cell.overload and cell.overload.model_copy(update={"levels": levels}),
             }

@@ -26,7 +26,7 @@ READMES = [ROOT / name for name in markdown.READMES]
 RESULTS = sorted(path.parent for path in (ROOT / "bench" / "results").glob("*/run.json"))
 BEFORE = ROOT / "bench" / "results" / "20261122-article-b"
 """A small run that repeats an article's own load."""
-DECIDES = ROOT / "bench" / "results" / "20261123-standard"
+DECIDES = ROOT / "bench" / "results" / "20261129-waits"
 """A run that decides A2, A7 and C4 by itself."""
 REFERENCES = [folder for folder in RESULTS if folder.name.endswith("-standard")]
 MADE = ("table.*", "claims.*", "model.json", "report.html", "blog.*", "charts", "articles")
@@ -158,25 +158,6 @@ def test_of_several_runs_the_one_that_decides_a_claim_is_told_and_who_disagrees(
     assert "| undecided: the runs disagree<br>" in second
     assert both in second
     assert ": supported 0, refuted 1, undecided 2, not measured " in verdicts.counts([each.claim for each in found.values()], "en")
-
-
-def test_a_ratio_that_another_method_contradicts_in_another_run_decides_nothing(tmp_path: Path, claims: Claims) -> None:
-    """What was withdrawn later: requests that stayed in the heap cost more on a full core than the capacity had told before."""
-    by_cpu, by_capacity = (f"bench/results/{name}-standard" for name in ("20261125b", "20261123"))
-    newest = {}
-    for name in (by_cpu, by_capacity):
-        copy = tmp_path / Path(name).name
-        shutil.copytree(ROOT / name, copy, ignore=shutil.ignore_patterns(*MADE, "withdrawn.json"))
-        newest[name] = outputs(copy, *read_run(copy), claims).judgement
-    (alone,) = (each for each in across([(by_cpu, newest[by_cpu])]) if each.claim.id == "E1")
-    assert (alone.claim.conclusion, alone.twice_folder) == ("REFUTED", None)
-    (both,) = (each for each in across([(name, newest[name]) for name in (by_cpu, by_capacity)]) if each.claim.id == "E1")
-    assert (both.claim.conclusion, both.claim.reason, both.twice_folder) == ("UNDECIDED", "methods_disagree", by_capacity)
-    assert [(folder, claim.conclusion) for folder, claim in both.against] == [(by_cpu, "REFUTED")]
-    line = verdicts.summary_across([both], "en")
-    assert "undecided: two methods disagree<br>" in line
-    assert re.search(r"java-pt ÷ java-webflux 0\.60 .*; hello-max, capacity \(claimed: ≥ 1\.1\): java-webflux ÷ java-pt 1\.04 ", line)
-    assert "<sub>the same ratio by another method: [20261123-standard](bench/results/20261123-standard/claims.md)</sub>" in line
 
 
 def test_sayings_are_counted_apart_from_the_claims_of_articles(claims: Claims) -> None:

@@ -146,6 +146,6 @@ def test_committed_tables_follow_the_metadata(folder: Path) -> None:
     ],
 )
 def test_a_wrong_column_or_value_fails(old: str, new: str) -> None:
-    text = csv.text(tables.make(*read_run(BENCH / "results" / "20261123-standard")))
+    text = csv.text(tables.make(*read_run(BENCH / "results" / "20261126d-standard")))
     assert wrong(text) == []
     assert wrong(text.replace(old, new, 1))

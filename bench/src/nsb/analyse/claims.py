@@ -16,7 +16,7 @@ from functools import cached_property
 from itertools import combinations
 from typing import Any, Literal, NamedTuple
 
-from nsb.analyse import articles, dominance, judge, merged
+from nsb.analyse import articles, dominance, judge
 from nsb.analyse.judge import Unit
 from nsb.analyse.stats import NEARLY_ALL, contrast, estimate, plain_mean
 from nsb.records.judged import Cell
@@ -98,7 +98,6 @@ def judged(run: Mapping[str, Any], cells: Sequence[Cell], starts: Sequence[Start
         for part in of.parts
         for ask in _asks(evidence, part, claim.least_rounds, primary=of is claim)
     ]
-    asks += [ask for claim in chosen if claim.twice for ask in _asks(evidence, claim.twice, claim.least_rounds, primary=False)]
     answers = _answers(evidence, asks)
     sayings = {article.id for article in claims.articles.values() if article.sayings}
     return Judgement(scope=_scope(evidence), claims=[_claim(evidence, claim, sayings, answers) for claim in chosen])
@@ -276,7 +275,7 @@ def _paired(evidence: _Evidence, ask: _Ask) -> tuple[judge.Paired, judge.Side | 
     cells = evidence.of(ask.scenario, *ask.names)
     if ask.other is None:
         return judge.beside(cells, ask.contender, ask.scenario, ask.metric, ask.value, ask.unit), None
-    if ask.metric in ("throughput", "capacity") and not evidence.is_open(ask.scenario):
+    if ask.metric == "throughput" and not evidence.is_open(ask.scenario):
         floored = judge.floored(cells, ask.contender, ask.other, ask.scenario, ask.metric, ask.least_rounds)
         if floored is not None and len(floored[0].x) >= ask.least_rounds:
             return floored
@@ -288,10 +287,7 @@ def _paired(evidence: _Evidence, ask: _Ask) -> tuple[judge.Paired, judge.Side | 
 
 def _claim(evidence: _Evidence, claim: Claim, sayings: Set[str], answers: Mapping[_Ask, judge.Verdict]) -> JudgedClaim:
     parts = [_part(evidence, part, claim.least_rounds, claim.profile, True, answers) for part in claim.parts]
-    twice = None if claim.twice is None else _part(evidence, claim.twice, claim.least_rounds, claim.profile, False, answers)
     verdict, reason = _together([_Found(part.verdict, part.reason) for part in parts])
-    if twice is not None and merged.apart(parts, twice):
-        verdict, reason = "UNDECIDED", "methods_disagree"
     conclusion: Conclusion = "TAUTOLOGY" if verdict == "SUPPORTED" and claim.question and claim.question.kind == "tautology" else verdict
 
     def told(asides: Sequence[Aside]) -> list[JudgedAside]:
@@ -310,7 +306,6 @@ def _claim(evidence: _Evidence, claim: Claim, sayings: Set[str], answers: Mappin
         reason=reason,
         rounds_needed=_rounds_needed(parts) if verdict == "UNDECIDED" else None,
         parts=parts,
-        twice=twice,
         instead=[aside for aside in told(claim.instead) if aside.verdict == "SUPPORTED"],
         also=told(claim.also),
         reported=claim.reported,
@@ -445,7 +440,7 @@ def _is_own_load(evidence: _Evidence, ask: _Ask, answer: judge.Verdict) -> bool:
     Its throughput is then the load's, and how much more it can do is not known: only that it can do this much. Equality under one load
     is what it says. A load that was measured as a whole is its own limit by definition; who lies behind the other there took longer for it.
     """
-    if ask.other is None or ask.metric not in ("throughput", "capacity") or answer.outcome == "equal":
+    if ask.other is None or ask.metric != "throughput" or answer.outcome == "equal":
         return False
     higher = answer.outcome == "higher"
     edge = answer.low if higher else answer.high
@@ -579,7 +574,7 @@ def _row(evidence: _Evidence, rule: MeasuredRule, name: str) -> Row:
     """What words are about is shown with the throughput that they held back."""
     metric: Metric = "memory" if isinstance(rule, SlopeRule) else "throughput" if isinstance(rule, CapRule | LimitRule) else rule.metric
     cells = evidence.of(rule.scenario, name)
-    counted = {cell.round: judge.told(cell, metric) for cell in cells if cell.counts}
+    counted = {cell.round: cell for cell in cells if cell.counts}
     values = judge.values(cells, rule.scenario, name, metric, "KiB" if metric == "memory" else "ratio")
     value, low, high = _mean(list(values.values()), metric)
     words = Counter(each.limit for each in counted.values() if each.limit is not None)

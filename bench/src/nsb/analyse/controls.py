@@ -33,15 +33,13 @@ class Control(Frozen):
 def compare(run: Mapping[str, Any], cells: Iterable[Cell]) -> list[Control]:
     """Every control of the run beside its original.
 
-    A twin is compared in the headline of every scenario, in the capacity where the second generator measured it, and in the figures that
-    plants worsen; a plant in the figure that it worsens, in every open scenario. The comparisons of a control are a family of their own
-    for Holm's procedure.
+    A twin is compared in the headline of every scenario, and in the figures that plants worsen; a plant in the figure that it worsens, in
+    every open scenario. The comparisons of a control are a family of their own for Holm's procedure.
     """
     kept = list(cells)
     plan = run["plan"]
     controls: Mapping[str, Mapping[str, Any]] = plan.get("controls", {})
     opens = [s for s in plan["scenarios"] if plan["models"][s] == "open"]
-    again = {cell.scenario for cell in kept if cell.by_second is not None}
     worsened: list[Headline] = sorted({c["worsens"] for c in controls.values() if c["kind"] == "plant"})
     found: list[Control] = []
     for name, control in controls.items():
@@ -49,7 +47,6 @@ def compare(run: Mapping[str, Any], cells: Iterable[Cell]) -> list[Control]:
         pairs: dict[tuple[str, Metric], None] = {}
         if kind == "twin":
             pairs = {(s, plan["headlines"][s]): None for s in plan["scenarios"]}
-            pairs |= {(s, "capacity"): None for s in plan["scenarios"] if s in again}
             pairs |= {(s, metric): None for s in opens for metric in worsened}
         else:
             pairs = {(s, control["worsens"]): None for s in opens}

@@ -1,6 +1,6 @@
 """Who is better at what, who is better at nothing, and whether one contender is best at everything (docs/claims.md). Pure.
 
-Criteria. Of each scenario its headline (the capacity where the second generator measured), of an open scenario the CPU per request too; of
+Criteria. Of each scenario its headline, of an open scenario the CPU per request too; of
 the whole run the peaks of memory and threads, which are the highest of a round over the scenarios that both sides have in it, and the time
 until ready; of the code its lines and complexity.
 
@@ -159,8 +159,6 @@ class Records:
     def metrics(self, scenario: str) -> list[Metric]:
         """The headline, and the CPU per request where a rate makes it comparable."""
         headline: Metric = self.run["plan"]["headlines"][scenario]
-        if headline == "throughput" and any(cell.second for cell in self.of(scenario, *self.run["plan"]["contenders"])):
-            headline = "capacity"
         return [headline, "cpu"] if self.is_open(scenario) and headline != "cpu" else [headline]
 
     def unit(self, scenario: str, metric: Metric) -> Unit:

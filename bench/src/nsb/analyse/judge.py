@@ -10,7 +10,7 @@ from pydantic import Field
 
 from nsb.analyse.stats import Contrast, Interval, contrast, deviation, hodges_lehmann, holm, nearly_all, rounds_to_decide
 from nsb.analyse.table import latest
-from nsb.records.judged import Cell, SecondFigure
+from nsb.records.judged import Cell
 from nsb.registry.terms import LATENCIES, SHARES, Frozen, Metric
 
 LEAST_ROUNDS = 5
@@ -122,36 +122,18 @@ def series(cells: Iterable[Cell], scenario: str, contender: str, metric: Metric)
     Memory has none at all where it did not grow in one of them: the rounds in which it did would tell too much.
     """
     found = latest(cell for cell in cells if cell.scenario == scenario and cell.contender == contender)
-    if metric == "capacity" and any(cell.by_second is not None for cell in found):
-        found = [cell for cell in found if cell.by_second is not None]  # figures of two generators are no series
-    figures = {cell.round: cell.metric(metric) for cell in found if _is_value(cell, metric)}
+    figures = {cell.round: cell.metric(metric) for cell in found if cell.status == "valid"}
     known = {round_: value for round_, value in figures.items() if value is not None and value > 0}
     return {} if metric == "memory" and len(known) < len(figures) else known
 
 
-def _is_value(cell: Cell, metric: Metric) -> bool:
-    """A capacity is one too where k6 was the limit and the second generator was not."""
-    again = metric == "capacity" and cell.counts and cell.by_second is not None and cell.by_second.status == "valid"
-    return cell.status == "valid" or again
-
-
 def reached(cells: Iterable[Cell], scenario: str, contender: str, metric: Metric) -> dict[int, float]:
-    """Round → answers per second that it came to at least, over the last attempts that count: values and bounds.
-
-    Of capacity by the second generator, where that counts.
-    """
+    """Round → answers per second that it came to at least, over the last attempts that count: values and bounds."""
     found: dict[int, float] = {}
     for cell in latest(cell for cell in cells if cell.scenario == scenario and cell.contender == contender and cell.counts):
-        rate = told(cell, metric).throughput_rps
-        if rate:
-            found[cell.round] = rate
+        if cell.throughput_rps:
+            found[cell.round] = cell.throughput_rps
     return found
-
-
-def told(cell: Cell, metric: Metric) -> Cell | SecondFigure:
-    """Whose figure, limit and doubts are meant: of a capacity the second generator's, where it measured and that counts."""
-    again = cell.by_second if metric == "capacity" else None
-    return again if again is not None and again.status in ("valid", "censored") else cell
 
 
 def enough(values: int, counted: int, least: int = LEAST_ROUNDS) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
 from nsb.analyse.judge import LEAST_ROUNDS
-from nsb.registry.claims import Judged, JudgedClaim, JudgedNumber, Judgement, Said, Verdict
+from nsb.registry.claims import JudgedClaim, JudgedNumber, Judgement, Said, Verdict
 
 DECIDED = frozenset({"SUPPORTED", "REFUTED", "TAUTOLOGY", "AGAIN", "NOT_AGAIN"})
 Run = tuple[str, JudgedClaim]
@@ -29,18 +29,14 @@ class Across:
     """Runs that do not count here, and why."""
     parts: list[tuple[int, str, Verdict]]
     """For each part that this run does not decide, by its number from 1: the first run that does, and its verdict."""
-    twice_folder: str | None = None
-    """Where the same ratio by another method is from, if not from this run."""
 
 
 def across(runs: Sequence[tuple[str, Judgement]]) -> list[Across]:
     """Every claim of the first run, including those that other runs lack. `runs`: the run of the READMEs, then the others, newest first.
 
     The first run that decides is told. No verdict is made of two: where one run decides otherwise than another one, the claim is undecided
-    until claims.toml explains one of them, which then does not count. It is undecided, too, where another method gives another ratio on the
-    same machine, as far as that is known: two machines have two ratios.
+    until claims.toml explains one of them, which then does not count.
     """
-    scopes = {folder: judgement.scope for folder, judgement in runs}
     found: list[Across] = []
     for first in runs[0][1].claims:
         each = [(folder, claim) for folder, judgement in runs for claim in judgement.claims if claim.id == first.id]
@@ -49,39 +45,20 @@ def across(runs: Sequence[tuple[str, Judgement]]) -> list[Across]:
         decided = {one.conclusion for _, one in counted} & DECIDED
         if len(decided) > 1:
             claim = claim.model_copy(update={"conclusion": "UNDECIDED", "reason": "runs_disagree", "rounds_needed": None})
-        alike = [run for run in counted if scopes[run[0]].alike(scopes[folder])]
-        again, twice = next(((name, one.twice) for name, one in alike if one.twice and _interval(one.twice)), (folder, claim.twice))
-        if twice is not None and claim.conclusion in DECIDED and apart(claim.parts, twice):
-            claim = claim.model_copy(update={"conclusion": "UNDECIDED", "reason": "methods_disagree", "rounds_needed": None})
         against = [run for run in counted if _tells_otherwise(run[1].conclusion, claim.conclusion, decided)]
         number_folder, number, numbers_against = _number(counted)
         found.append(
             Across(
-                claim=claim.model_copy(update={"number": number, "twice": twice}),
+                claim=claim.model_copy(update={"number": number}),
                 folder=folder,
                 number_folder=number_folder,
                 against=against,
                 numbers_against=numbers_against,
                 set_aside=[(run, first.explained[_name(run)]) for run, _ in each if _name(run) in first.explained],
                 parts=_parts(claim, counted),
-                twice_folder=again if again != folder else None,
             )
         )
     return found
-
-
-def apart(parts: Sequence[Judged], twice: Judged) -> bool:
-    """Whether the interval of the first part and that of the same ratio by another method have nothing in common."""
-    own, other = (_interval(part) for part in (parts[0], twice))
-    return own is not None and other is not None and (own[1] < other[0] or other[1] < own[0])
-
-
-def _interval(part: Judged) -> tuple[float, float] | None:
-    """Of its only comparison, where five rounds give one; none of a bound."""
-    for one in part.comparisons:
-        if one.low is not None and one.high is not None and one.bound is None and one.rounds >= LEAST_ROUNDS:
-            return one.low, one.high
-    return None
 
 
 def _name(folder: str) -> str:

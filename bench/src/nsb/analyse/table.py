@@ -20,7 +20,7 @@ from nsb.analyse.idle import Idle, idle
 from nsb.analyse.overload import Overloaded, overloaded
 from nsb.analyse.starts import Span, Startup, span, summed
 from nsb.analyse.stats import Estimate, estimate, plain_mean, spread_of_halves
-from nsb.records.judged import Cell, SecondFigure, Status
+from nsb.records.judged import Cell, Status
 from nsb.records.starts import Start
 from nsb.registry.terms import LATENCIES, SHARES, Frozen, Headline, Limit
 
@@ -41,23 +41,6 @@ class Figure(Frozen):
     @property
     def half_width(self) -> float | None:
         return Estimate(self.value, self.low, self.high, self.rounds).half_width
-
-
-class Second(Frozen):
-    """The figure of the second generator, over the rounds in which k6 was full."""
-
-    tool: str
-    model: Literal["closed"] = "closed"
-    status: Status
-    """unsupported: there was no such generator; the reasons say why."""
-    limit: Limit | None
-    figure: Figure | None
-    rounds_measured: int
-    """By k6: in some of them it may not have been the limit."""
-    reasons: list[str]
-    doubts: list[str]
-    doubtful: bool
-    """Whether the figure is marked: rounds are missing from it, or `doubts.DOUBTFUL` of them have a doubt."""
 
 
 class Entry(Frozen):
@@ -90,8 +73,6 @@ class Entry(Frozen):
     db_connections: int | None
     statements_per_request: float | None
     """Counted by the database, over the rounds in which no request failed; None in a scenario without statements."""
-    second: Second | None
-    """Where k6 was full: the same load by a cheaper generator, under its own name."""
 
     @property
     def scheduled(self) -> bool:
@@ -99,7 +80,7 @@ class Entry(Frozen):
         return self.headline in LATENCIES and self.model == "open"
 
 
-def lacking(entry: Entry | Second) -> str:
+def lacking(entry: Entry) -> str:
     """What stands in the place of a figure: a status, or why a cell that is valid has none."""
     if COLD in entry.doubts:
         return "cold"
@@ -167,11 +148,6 @@ class Table(Frozen):
 
     def entry(self, contender: str, scenario: str) -> Entry:
         return next(e for e in self.entries if e.contender == contender and e.scenario == scenario)
-
-    def seconds(self, scenario: str) -> dict[str, Second]:
-        """Contender → what the second generator came to in that scenario; empty where it measured none of them."""
-        entries = [self.entry(contender, scenario) for contender in self.contenders]
-        return {e.contender: e.second for e in entries if e.second is not None and e.second.status != "unsupported"}
 
 
 def latest(cells: Iterable[Cell]) -> list[Cell]:
@@ -314,7 +290,6 @@ def _entry(contender: str, scenario: str, headline: Headline, model: Literal["op
         switches_per_request=_median([c.switches_per_request for c in counted]),
         db_connections=max((c.db_connections_peak for c in counted if c.db_connections_peak is not None), default=None),
         statements_per_request=statements_per_request(cells),
-        second=_second([cell.second for cell in cells if cell.second is not None], len(cells)),
     )
 
 
@@ -322,30 +297,6 @@ def values_or_bounds(valid: list[T], censored: list[T]) -> list[T]:
     """Which rounds make a figure: those with a value, but where most gave a bound only, these. The few values among many bounds are those
     of the rounds in which the contender was slowest beside its generator: alone they would tell less than it can."""
     return valid if len(valid) >= len(censored) else censored
-
-
-def _second(measured: Sequence[SecondFigure], rounds: int) -> Second | None:
-    """By the rules of every entry; what does not count gives no number."""
-    if not measured:
-        return None
-    valid = [one for one in measured if one.status == "valid"]
-    counted = values_or_bounds(valid, [one for one in measured if one.status == "censored"])
-    limits = [one.limit for one in counted]
-    doubts = _summed([one.doubts for one in counted])
-    if counted and len(counted) < len(measured):
-        doubts.append(f"not in the figure: {len(measured) - len(counted)} of {len(measured)} rounds")
-    shown = counted or list(measured)
-    halves = [half.requests / (counted[0].window_s / 2) for half in counted[0].halves] if counted else []
-    return Second(
-        tool=shown[-1].tool,
-        status=shown[-1].status,
-        limit=max(sorted({limit for limit in limits if limit}), key=limits.count, default=None),
-        figure=_estimated([one.throughput_rps for one in counted if one.throughput_rps], halves),
-        rounds_measured=rounds,
-        reasons=_summed([one.reasons for one in shown]),
-        doubts=doubts,
-        doubtful=doubtful([one.doubts for one in counted]) or len(counted) < len(measured),
-    )
 
 
 def _figure(cells: Sequence[Cell], headline: Headline) -> Figure | None:

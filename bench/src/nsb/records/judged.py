@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import Field
 
@@ -58,27 +58,6 @@ class Slope(Frozen):
     kib: float
     first_kib: float
     last_kib: float
-
-
-class SecondFigure(Frozen):
-    """A closed cell in which k6 was saturated, or nothing was, driven once more by the second generator (runs until November 2026)."""
-
-    tool: str
-    """The generator's name and version."""
-    status: Status
-    """unsupported: there is no such generator here; the reason says why."""
-    limit: Limit | None = None
-    reasons: list[str] = []
-    doubts: list[str] = []
-    window_s: float = 0.0
-    requests: int = 0
-    throughput_rps: float | None = None
-    cpu_us_per_request: dict[Role, float | None] = {}
-    cpu_s: dict[str, float] = {}
-    halves: list[Half] = []
-    checks: list[Check] = []
-    raw: str | None = None
-    """The generator's own report, relative to the run's folder."""
 
 
 _NOT_TOLD: set[str] = set()
@@ -233,8 +212,8 @@ class Cell(Line):
     checks: list[Check] = []
     raw: str | None = None
     """The k6 summary this came from, relative to the run's folder."""
-    second: SecondFigure | None = None
-    """The same load by a cheaper generator, where k6 was saturated, or nothing was."""
+    second: dict[str, Any] | None = None
+    """Runs until 23 November 2026 drove some cells once more, by another generator: nothing tells of it any more."""
     cost: CostFigure | None = None
     """Of a cost cell."""
     overload: OverloadFigure | None = None
@@ -253,11 +232,6 @@ class Cell(Line):
         """Whether the cell enters statistics: a valid one as a value, a censored one as a bound."""
         return self.status in ("valid", "censored")
 
-    @property
-    def by_second(self) -> SecondFigure | None:
-        """What the second generator came to, counting or not; None where it did not measure, or is not here."""
-        return None if self.second is None or self.second.status == "unsupported" else self.second
-
     def headline(self, which: Headline) -> float | None:
         """The figure the table shows: µs, requests/s, ms, KiB, %. Memory that did not grow is none: growth.over_rounds judges its slope."""
         if which == "cpu":
@@ -275,12 +249,7 @@ class Cell(Line):
         return self.throughput_rps if which == "throughput" else self.latency_ms.p50
 
     def metric(self, which: Metric) -> float | None:
-        """The same for every figure a claim may be about. Capacity where k6 was saturated, or nothing was: the second generator's, if it
-        counts."""
-        if which == "capacity":
-            if self.by_second is not None:
-                return self.by_second.throughput_rps if self.by_second.status == "valid" else None
-            return None if self.limit == "generator" else self.throughput_rps
+        """The same for every figure a claim may be about."""
         if which == "memory_peak":
             return self.memory_peak_mib
         if which == "duration":
@@ -302,8 +271,7 @@ class Cell(Line):
 
     def slim(self) -> Cell:
         """Without the checks, which the journal keeps and no table needs."""
-        second = self.second and self.second.model_copy(update={"checks": []})
-        return Cell.model_construct(_NOT_TOLD, **{**vars(self), "checks": [], "second": second})
+        return Cell.model_construct(_NOT_TOLD, **{**vars(self), "checks": [], "second": None})
 
 
 def of_each(cells: Sequence[Cell], contenders: Sequence[str]) -> Iterator[tuple[str, str, list[Cell]]]:

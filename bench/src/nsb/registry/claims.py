@@ -20,7 +20,7 @@ Reason = Literal[
     "too_few_rounds", "no_twin", "twin_failed", "straddles", "unsteady",
     "generator_bound", "database_bound", "core_bound", "load_bound", "warming", "not_sustained", "noisy_machine", "invalid",
     "needs_1cpu", "needs_ncpu", "no_contender", "no_scenario", "no_figure", "no_code", "no_measure",
-    "other_quantity", "methods_disagree", "runs_disagree",
+    "other_quantity", "runs_disagree",
 ]  # fmt: skip
 """Why a part or a number is UNDECIDED or NOT_MEASURED (needs_…, no_… and other_quantity). The last one is of several runs."""
 
@@ -313,9 +313,6 @@ class Claim(Frozen):
     article: str = Field(pattern=r"^[A-Z]$")
     said: Said
     parts: Annotated[list[Rule], Field(min_length=1)]
-    twice: RatioRule | None = None
-    """The ratio of the first part by another method, in the same direction: CPU per request of a and b is throughput of b and a. Where the
-    two intervals lie apart, in one run or in two, the claim is undecided."""
     condition: Said | None = None
     """For what the conclusion is decided: all else stays open."""
     outside: list[Said] = []
@@ -340,8 +337,6 @@ class Claim(Frozen):
     def _belongs(self) -> Claim:
         if not self.id.startswith(self.article):
             raise ValueError(f"id must begin with the article's letter {self.article}")
-        if self.twice is not None and not isinstance(self.parts[0], RatioRule):
-            raise ValueError("twice: the first part is no ratio")
         if self.number is not None:
             named = [each for each in self.reported if each.what.en == self.number.of]
             if len(named) != 1:
@@ -366,8 +361,7 @@ class Claim(Frozen):
     def rules(self) -> list[tuple[Rule, Profile | None]]:
         """Of the claim and all its asides, with the profile that alone can tell."""
         asides = [(rule, aside.profile) for aside in (*self.instead, *self.also) for rule in aside.parts]
-        own = [*self.parts, *([self.twice] if self.twice is not None else [])]
-        return [*((rule, self.profile) for rule in own), *asides]
+        return [*((rule, self.profile) for rule in self.parts), *asides]
 
 
 class Claims(Frozen):
@@ -490,7 +484,6 @@ class JudgedClaim(Frozen):
     """Of the first part that decides it."""
     rounds_needed: int | None
     parts: list[Judged]
-    twice: Judged | None = None
     instead: list[JudgedAside]
     """Only those that the run supports."""
     also: list[JudgedAside]

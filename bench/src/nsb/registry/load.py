@@ -271,8 +271,6 @@ def _rules(claim: Claim) -> Iterator[tuple[str, Rule]]:
     places += [(f"instead.{number}.", aside.parts) for number, aside in enumerate(claim.instead)]
     places += [(f"also.{number}.", aside.parts) for number, aside in enumerate(claim.also)]
     yield from ((f"{place}parts.{number}", rule) for place, rules in places for number, rule in enumerate(rules))
-    if claim.twice is not None:
-        yield "twice", claim.twice
 
 
 def _claim_mistakes(claim: Claim, articles: object, registry: Registry) -> Iterator[str]:
@@ -326,7 +324,7 @@ def _misfits(rule: Rule, scenario: Scenario) -> Iterator[str]:
     closed = scenario.model == "closed" and not scenario.steps
     if (isinstance(rule, SlopeRule) or metric == "memory") and not scenario.steps:
         yield f"memory per request in flight needs a scenario with levels, and {scenario.id} has none"
-    if (isinstance(rule, CapRule) or metric in ("throughput", "capacity")) and not closed:
+    if (isinstance(rule, CapRule) or metric == "throughput") and not closed:
         yield f"throughput needs a closed scenario without levels: in {scenario.id} the load decides it"
     if metric in ("p50", "p90", "p99") and scenario.steps and not scenario.holding:
         yield f"latency is that of one load, and {scenario.id} has levels"

@@ -52,9 +52,7 @@ def heat(of: Source) -> Chart | None:
     lines: dict[str, list[Beside]] = {}
     for scenario in table.scenarios:
         headline, found = dots(table, scenario)
-        for tool in dict.fromkeys(dot.tool for dot in found):
-            row = [dot for dot in found if dot.tool == tool]
-            lines[scenario if tool is None else f"{scenario} ({tool})"] = beside_best(row, headline not in MORE_IS_BETTER)
+        lines[scenario] = beside_best(found, headline not in MORE_IS_BETTER)
     if not lines:
         return None
     top = max([2.0, *(beside.times for row in lines.values() for beside in row if beside.times is not None)])
@@ -240,7 +238,7 @@ def _dots(of: Source, found: Sequence[Dot], unit: str, language: Language, count
     known = [value for dot in found for value in (dot.value, dot.low, dot.high) if value is not None]
     axis = Axis.over(known, room=0.24)
     base = alt.Chart(ROWS).encode(
-        y=alt.Y("name:N", sort=[dot.label for dot in found], title=None, axis=alt.Axis(domain=False, ticks=False, labelLimit=200)),
+        y=alt.Y("name:N", sort=[dot.contender for dot in found], title=None, axis=alt.Axis(domain=False, ticks=False, labelLimit=200)),
         tooltip=tooltip(
             language, name="head.contender", says="head.value", spread="head.spread", rounds=counted, limit="head.limit",
             status="head.status", doubts="head.doubts",
@@ -275,7 +273,7 @@ def _marks(found: Sequence[Dot]) -> list[str]:
 
 def _dot_row(of: Source, dot: Dot, axis: Axis, language: Language) -> dict[str, Any]:
     row: dict[str, Any] = {
-        "name": dot.label, "says": _says(dot, language), "limit": limit_of(dot.limit, language), "doubts": told(dot.doubts, language),
+        "name": dot.contender, "says": _says(dot, language), "limit": limit_of(dot.limit, language), "doubts": told(dot.doubts, language),
         "rounds": text("of.rounds", language, n=dot.counted, all=dot.measured), "status": text(f"status.{dot.status}", language),
         "spread": spread_of(dot.low, dot.high, dot.spread, language),
     }  # fmt: skip
@@ -291,7 +289,7 @@ def _dot_heads(counted: str) -> list[Said]:
 def _dot_rows(found: Sequence[Dot]) -> list[list[str]]:
     return [
         [
-            dot.label, dot.says, signed(dot.low), signed(dot.high), f"{dot.counted}/{dot.measured}",
+            dot.contender, dot.says, signed(dot.low), signed(dot.high), f"{dot.counted}/{dot.measured}",
             dot.limit or "–", dot.status, "; ".join(dot.doubts) or "–",
         ]
         for dot in found
@@ -301,16 +299,15 @@ def _dot_rows(found: Sequence[Dot]) -> list[list[str]]:
 def _dots_alt(found: Sequence[Dot], what: Said, better: Literal["less", "more"]) -> Said:
     """Who is lowest and who is highest, by how much, and whether their intervals part them; and who is not in it."""
     parts = []
-    for tool in dict.fromkeys(dot.tool for dot in found):  # figures of different generators are not comparable
-        exact = [dot for dot in found if dot.tool == tool and dot.value is not None and dot.bound is None]
-        if len(exact) == 1:
-            parts.append(messages.said("alt.alone", what=what, low=exact[0].label, low_value=signed(exact[0].value)))
-        elif exact:
-            low, high = (pick(exact, key=lambda dot: dot.value or 0.0) for pick in (min, max))
-            parts.append(_extremes(low, high, what, better))
-    bounds = [dot.label for dot in found if dot.bound]
-    slow = [dot.label for dot in found if dot.value is None and dot.status == "censored"]
-    without = [dot.label for dot in found if dot.value is None and dot.status != "censored"]
+    exact = [dot for dot in found if dot.value is not None and dot.bound is None]
+    if len(exact) == 1:
+        parts.append(messages.said("alt.alone", what=what, low=exact[0].contender, low_value=signed(exact[0].value)))
+    elif exact:
+        low, high = (pick(exact, key=lambda dot: dot.value or 0.0) for pick in (min, max))
+        parts.append(_extremes(low, high, what, better))
+    bounds = [dot.contender for dot in found if dot.bound]
+    slow = [dot.contender for dot in found if dot.value is None and dot.status == "censored"]
+    without = [dot.contender for dot in found if dot.value is None and dot.status != "censored"]
     for key, names in (("alt.bounds", bounds), ("alt.unsustained", slow), ("alt.without", without)):
         parts += [messages.said(key, names=", ".join(names))] if names else []
     return messages.joined(*parts)
@@ -320,7 +317,7 @@ def _extremes(low: Dot, high: Dot, what: Said, better: str) -> Said:
     assert low.value is not None
     assert high.value is not None
     values = {
-        "what": what, "better": messages.said(f"better.{better}"), "low": low.label, "high": high.label,
+        "what": what, "better": messages.said(f"better.{better}"), "low": low.contender, "high": high.contender,
         "low_value": signed(low.value), "high_value": signed(high.value), "times": number(high.value / low.value) if low.value > 0 else "–",
     }  # fmt: skip
     if low.spread == "halves" or high.spread == "halves" or low.high is None or high.low is None:

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from nsb.analyse.growth import GREW
 from nsb.analyse.starts import Span
-from nsb.analyse.table import Entry, Second, Table, latest
+from nsb.analyse.table import Entry, Table, latest
 from nsb.records.judged import Cell, Role
 from nsb.registry.terms import Headline
 from nsb.render import words
@@ -28,8 +28,6 @@ class Dot:
     """One line of a chart of intervals."""
 
     contender: str
-    tool: str | None
-    """The second generator where the figure is its."""
     value: float | None
     """None if there is no figure in the unit of the chart; `says` is shown instead."""
     low: float | None
@@ -48,10 +46,6 @@ class Dot:
     status: str
     doubts: list[str]
 
-    @property
-    def label(self) -> str:
-        return self.contender if self.tool is None else f"{self.contender} ({self.tool})"
-
 
 def dots(table: Table, scenario: str) -> tuple[Headline, list[Dot]]:
     """The headline that is drawn, and a line for each contender and generator.
@@ -60,39 +54,28 @@ def dots(table: Table, scenario: str) -> tuple[Headline, list[Dot]]:
     has the headline.
     """
     planned = table.headlines[scenario]
-    rows = words.rows(table, scenario)
-    drawn: Headline = planned
-    if not any(_comparable(entry, planned) for _, entries in rows for entry in entries):
-        drawn = "throughput"
-    found = [
-        _dot(contender, entry, drawn)
-        for _, entries in rows
-        for contender, entry in zip(table.contenders, entries, strict=True)
-        if entry and entry.status != "not asked"
-    ]
-    return drawn, found
+    entries = [table.entry(contender, scenario) for contender in table.contenders]
+    drawn: Headline = planned if any(_comparable(entry, planned) for entry in entries) else "throughput"
+    return drawn, [_dot(entry, drawn) for entry in entries if entry.status != "not asked"]
 
 
 def best_first(dots: Sequence[Dot], less_is_better: bool) -> list[Dot]:
-    """Sorted by value, those of one generator together; those without a figure come last."""
-    tools = list(dict.fromkeys(dot.tool for dot in dots))
+    """Sorted by value; those without a figure come last."""
     sign = 1 if less_is_better else -1
-    return sorted(dots, key=lambda dot: (tools.index(dot.tool), dot.value is None, sign * (dot.value or 0.0)))
+    return sorted(dots, key=lambda dot: (dot.value is None, sign * (dot.value or 0.0)))
 
 
-def _comparable(entry: Entry | Second | None, drawn: Headline) -> bool:
-    headline = entry.headline if isinstance(entry, Entry) else "throughput"
-    return entry is not None and entry.figure is not None and headline == drawn
+def _comparable(entry: Entry, drawn: Headline) -> bool:
+    return entry.figure is not None and entry.headline == drawn
 
 
-def _dot(contender: str, entry: Entry | Second, drawn: Headline) -> Dot:
+def _dot(entry: Entry, drawn: Headline) -> Dot:
     figure = entry.figure if _comparable(entry, drawn) else None
     value, low, high = (figure.value, figure.low, figure.high) if figure else (None, None, None)
-    if value is not None and isinstance(entry, Entry) and entry.scheduled:  # not finer than the resolution of the clock
+    if value is not None and entry.scheduled:  # not finer than the resolution of the clock
         low, high = min(value - CLOCK_MS, low or value), max(value + CLOCK_MS, high or value)
     return Dot(
-        contender=contender,
-        tool=entry.tool.split(" ", 1)[0] if isinstance(entry, Second) else None,
+        contender=entry.contender,
         value=value,
         low=low,
         high=high,
@@ -108,7 +91,7 @@ def _dot(contender: str, entry: Entry | Second, drawn: Headline) -> Dot:
     )
 
 
-def bound_of(entry: Entry | Second) -> Literal["lower", "upper"] | None:
+def bound_of(entry: Entry) -> Literal["lower", "upper"] | None:
     if entry.figure is not None and entry.figure.bound:
         return "upper"
     return "lower" if entry.status == "censored" and entry.model == "closed" else None
@@ -123,7 +106,7 @@ def start_dots(table: Table, which: Callable[[Any], Span | None]) -> list[Dot]:
             continue
         lines.append(
             Dot(
-                contender=found.contender, tool=None, value=span.value, low=span.low, high=span.high, spread=span.spread,
+                contender=found.contender, value=span.value, low=span.low, high=span.high, spread=span.spread,
                 bound=None, says=words.signed(span.value), width="", counted=span.starts, measured=found.starts, limit=None, status="valid",
                 doubts=found.notes,
             )

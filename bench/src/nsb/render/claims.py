@@ -113,11 +113,6 @@ def deciding(found: JudgedClaim) -> list[Judged]:
     return own_ or [part for part in found.parts if part.verdict != "NOT_MEASURED"]
 
 
-def again(found: JudgedClaim) -> list[Judged]:
-    """The same ratio by another method, where that disagrees."""
-    return [found.twice] if found.twice is not None and found.reason == "methods_disagree" else []
-
-
 def figures(part: Judged, language: Language) -> list[str]:
     """The evidence for the part, a line for each comparison: a pair as ratio or difference, a single contender as its own figure."""
     if isinstance(part.rule, FigureRule | CapRule):
@@ -189,7 +184,7 @@ def ours(claim: JudgedClaim, language: Language, most: int = 3) -> str:
     """The figures of the parts that decide, at most `most`, each with its scenario and figure."""
     shown: list[str] = []
     above = ""
-    for part in [*deciding(claim), *again(claim)]:
+    for part in deciding(claim):
         of = messages.figure_of(part.rule, language)
         for line in figures(part, language):
             shown.append(f"{of}: {line}" if of != above and of else line)
@@ -302,7 +297,7 @@ def surprising(found: Sequence[Across], here: str, language: Language) -> str:
             f"**{claim.id}** {own(claim.said, language)}",
             _below(came(theirs, language), [figures_, run(each.number_folder) if figures_ else ""]),
             _below(f"**{verdict(claim, language)}**", [condition(claim, language)]),
-            _below(ours(claim, language, 1 + len(again(claim))) or "–", [run(each.folder)]),
+            _below(ours(claim, language, 1) or "–", [run(each.folder)]),
         )
         lines.append(f"| {' | '.join(cell.replace('|', BAR) for cell in cells)} |")
     return "\n".join(lines) + "\n"
@@ -323,7 +318,6 @@ def summary_across(found: Sequence[Across], language: Language, above: str = "")
 
     def beneath(each: Across) -> list[str]:
         lines = [mixed(each.claim, language), linked(each.folder)]
-        lines += [text("claim.twice", language, what=linked(each.twice_folder))] if again(each.claim) and each.twice_folder else []
         lines += runs_of((verdict(claim, language), folder) for folder, claim in each.against)
         lines += [
             text("claim.part_elsewhere", language, n=part, verdict=text(f"verdict.{word}", language), run=linked(folder))
@@ -384,8 +378,6 @@ def _section(claim: JudgedClaim) -> str:
     lines += [f"- {line}" for line in (question(claim, "en"), condition(claim, "en"), outside(claim, "en")) if line]
     lines.append(f"- {number_line(claim, 'en')}")
     lines += [line for part in claim.parts for line in _part(part)]
-    if claim.twice is not None:
-        lines += [f"- {text('claim.twice', 'en', what=messages.asked_of(claim.twice, 'en'))}", *_part(claim.twice)[1:]]
     if claim.rounds_needed is not None:
         lines.append(f"- {text('claim.rounds_needed', 'en', n=claim.rounds_needed)}")
     lines += [line for aside in claim.instead for line in _aside("claim.instead", aside)]

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, get_args
 
-from nsb.analyse.table import Entry, Second, Table
+from nsb.analyse.table import Entry, Table
 from nsb.records.judged import Status
 from nsb.registry.terms import Headline, Limit
 
@@ -71,12 +71,6 @@ COLUMNS: tuple[Column, ...] = (
     Column("db_connections", "peak database connections", "Highest number in any round that counts.", "nonNegativeInteger", "connections"),
     Column("reasons", "reasons", "Why it is not valid, each check once with the rounds that it holds for.", "string", separator=" | "),
     Column("doubts", "doubts", "What may be doubted, each check once with the rounds that it holds for.", "string", separator=" | "),
-    Column("second_tool", "second generator", "Name and version; filled where k6 was saturated, or nothing was.", "string"),
-    Column("second_status", "its status", "As status; unsupported: there was no such generator.", _one_of(get_args(Status))),
-    Column("second_rps", "its throughput", "Geometric mean over the rounds in which k6 or nothing was saturated.", "number", "requests/s"),
-    Column("second_low", "its lower end", "As low.", "number", "requests/s"),
-    Column("second_high", "its upper end", "As high.", "number", "requests/s"),
-    Column("second_limit", "its limit", "As limit.", _one_of(get_args(Limit))),
 )  # fmt: skip
 
 
@@ -105,16 +99,7 @@ def _row(entry: Entry) -> list[object]:
         *(_blank(value) for value in (entry.memory_mib, entry.threads, entry.switches_per_request, entry.db_connections)),
         " | ".join(entry.reasons),
         " | ".join(entry.doubts),
-        *_second(entry.second),
     ]
-
-
-def _second(second: Second | None) -> list[object]:
-    if second is None:
-        return [""] * 6
-    figure = second.figure
-    values: list[object] = [round(figure.value, 4), _round(figure.low), _round(figure.high)] if figure else ["", "", ""]
-    return [second.tool, second.status, *values, second.limit or ""]
 
 
 def _round(value: float | None) -> object:

@@ -21,7 +21,7 @@ from nsb.registry.claims import (
 )
 from nsb.registry.terms import METRIC_UNITS
 from nsb.render import messages
-from nsb.render.claims import again, deciding
+from nsb.render.claims import deciding
 from nsb.render.messages import LANGUAGES
 from nsb.render.words import plain
 
@@ -37,7 +37,7 @@ class Ours:
 
 def ours(claim: JudgedClaim) -> list[Ours]:
     """Of the parts that decide, and of another method that disagrees."""
-    return [line for part in [*deciding(claim), *again(claim)] for line in _lines(part)]
+    return [line for part in deciding(claim) for line in _lines(part)]
 
 
 def _lines(part: Judged) -> list[Ours]:

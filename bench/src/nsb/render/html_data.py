@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from nsb.analyse.table import Table
-from nsb.records.judged import Cell, SecondFigure
+from nsb.records.judged import Cell
 from nsb.registry.claims import Dominance
 from nsb.registry.terms import METRIC_UNITS
 from nsb.render import messages
@@ -16,7 +16,7 @@ from nsb.render.messages import LANGUAGES, MESSAGES, Language, criterion, own
 
 SCRIPT_WORDS = (
     "head.round", "head.status", "head.limit", "head.throughput", "head.raw", "page.requests", "page.latency", "page.cpu",
-    "page.memory_mib", "page.by_tool", "page.attempt", "page.no_cells", "page.checks_note", "page.doubts_of_round", "page.sorted",
+    "page.memory_mib", "page.attempt", "page.no_cells", "page.checks_note", "page.doubts_of_round", "page.sorted",
     "page.unsorted", "page.best_first", "page.worst_first", "page.shown", "page.better_in", "page.tied", "page.not_compared",
     "page.compared",
 )  # fmt: skip
@@ -108,12 +108,5 @@ def _cell(cell: Cell, table: Table, sentences: dict[str, int]) -> list[Any]:
     return [
         cell.round, cell.attempt, cell.status, cell.headline(table.headlines[cell.scenario]), cell.requests, cell.throughput_rps,
         [latency.p50, latency.p90, latency.p99], [cpu.get("service"), cpu.get("generator"), cpu.get("database")],
-        cell.memory_peak_mib, cell.limit, [number(sentence) for sentence in told], cell.raw, _second(cell.second, number),
+        cell.memory_peak_mib, cell.limit, [number(sentence) for sentence in told], cell.raw,
     ]  # fmt: skip
-
-
-def _second(second: SecondFigure | None, number: Callable[[str], int]) -> list[Any] | None:
-    if second is None:
-        return None
-    told = [number(sentence) for sentence in (*second.reasons, *second.doubts)]
-    return [second.tool, second.status, second.throughput_rps, second.limit, told, second.raw]

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from nsb.analyse.judge import MARGINS
-from nsb.analyse.table import Entry, Second
+from nsb.analyse.table import Entry
 from nsb.registry.claims import Comparison, FigureRule, Judged, Rule
 from nsb.render.words import unsustained
 
@@ -86,14 +86,14 @@ def zone(rule: Rule, found: Comparison) -> tuple[float | None, float | None]:
     return border - away, border + away
 
 
-def of_row(entries: Iterable[Entry | Second | None]) -> Scale | None:
+def of_row(entries: Iterable[Entry]) -> Scale | None:
     """The scale of a row of the table, over figures of one kind: a rate that was not sustained is another kind."""
-    figures = [each.figure for each in entries if each is not None and each.figure is not None and not unsustained(each)]
+    figures = [each.figure for each in entries if each.figure is not None and not unsustained(each)]
     ends = [end for figure in figures for end in (figure.value, figure.low, figure.high) if end is not None]
     return Scale.over(ends, log=True) if ends else None
 
 
-def of_entry(entry: Entry | Second, scale: Scale | None) -> Strip | None:
+def of_entry(entry: Entry, scale: Scale | None) -> Strip | None:
     """A figure of the table on the scale of its row."""
     figure = entry.figure
     if scale is None or figure is None or figure.low is None or figure.high is None or unsustained(entry):

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from markupsafe import Markup, escape
 
 from nsb.analyse import digest
 from nsb.analyse.digest import Mark
-from nsb.analyse.table import Entry, Second, Table
+from nsb.analyse.table import Entry, Table
 from nsb.records.sources import Code, Size
 from nsb.registry.claims import Criterion, Dominance
-from nsb.registry.terms import METRIC_UNITS, MORE_IS_BETTER
+from nsb.registry.terms import METRIC_UNITS, MORE_IS_BETTER, Headline
 from nsb.render import html_strips, messages, words
 from nsb.render.html_strips import Strip
 from nsb.render.html_words import both, text
@@ -23,7 +23,7 @@ class Column:
     """One cell of the table. `order` sorts: less is better; None last."""
 
     contender: str
-    entry: Entry | Second | None
+    entry: Entry
     order: float | None
     mark: Mark
     strip: Strip | None
@@ -31,7 +31,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Line:
-    """A row of the table: a scenario, by one generator."""
+    """A row of the table: a scenario."""
 
     scenario: str
     unit: Markup
@@ -39,31 +39,25 @@ class Line:
 
 
 def rows(table: Table, dominance: Dominance) -> list[Line]:
-    return [line for scenario in table.scenarios for line in _lines(table, scenario, dominance)]
+    return [_line(table, scenario, dominance) for scenario in table.scenarios]
 
 
-def _lines(table: Table, scenario: str, dominance: Dominance) -> Iterator[Line]:
-    titles = words.rows(table, scenario)
-    for number, (_, entries) in enumerate(titles):
-        second = number > 0
-        more = second or table.headlines[scenario] in MORE_IS_BETTER
-        metrics = {"capacity"} if second else {table.headlines[scenario], *(["capacity"] if len(titles) == 1 else [])}
-        pairs = list(zip(table.contenders, entries, strict=True))
-        found, scale = _marks(pairs, dominance, scenario, metrics, more), html_strips.of_row(entries)
-        columns = [
-            Column(name, entry, _order(entry, more), found.get(name, "unknown"), html_strips.of_entry(entry, scale) if entry else None)
-            for name, entry in pairs
-        ]
-        yield Line(scenario, _title(table, scenario, entries, second, len(titles) > 1), columns)
+def _line(table: Table, scenario: str, dominance: Dominance) -> Line:
+    headline, (_, entries) = table.headlines[scenario], words.row(table, scenario)
+    more = headline in MORE_IS_BETTER
+    found, scale = _marks(entries, dominance, scenario, headline, more), html_strips.of_row(entries)
+    columns = [
+        Column(each.contender, each, _order(each, more), found.get(each.contender, "unknown"), html_strips.of_entry(each, scale))
+        for each in entries
+    ]
+    return Line(scenario, both(messages.in_each(lambda language: messages.unit(METRIC_UNITS[headline], language))), columns)
 
 
-def _marks(
-    pairs: Sequence[tuple[str, Entry | Second | None]], dominance: Dominance, scenario: str, metrics: set[str], more: bool
-) -> dict[str, Mark]:
+def _marks(entries: Sequence[Entry], dominance: Dominance, scenario: str, headline: Headline, more: bool) -> dict[str, Mark]:
     """Marks by the rule of the digest. A bound cannot lead: nobody knows how good it is."""
-    criterion = next((each for each in dominance.criteria if each.scenario == scenario and each.metric in metrics), None)
-    known = {name: order for name, entry in pairs if (order := _order(entry, more)) is not None}
-    valued = [name for name, entry in pairs if name in known and entry is not None and entry.status == "valid"]
+    criterion = next((each for each in dominance.criteria if (each.scenario, each.metric) == (scenario, headline)), None)
+    known = {each.contender: order for each in entries if (order := _order(each, more)) is not None}
+    valued = [each.contender for each in entries if each.contender in known and each.status == "valid"]
     return digest.marks(dominance, criterion, min(valued, key=lambda name: known[name], default=None), list(known))
 
 
@@ -75,24 +69,16 @@ def marks_of(dominance: Dominance, criterion: Criterion) -> dict[str, Mark]:
     return digest.marks(dominance, criterion, leader, list(known))
 
 
-def _order(entry: Entry | Second | None, more: bool) -> float | None:
+def _order(entry: Entry, more: bool) -> float | None:
     """Ascending is better. Contenders that did not sustain the rate come after all that did, the nearest to the rate first."""
-    if entry is None or entry.figure is None:
+    if entry.figure is None:
         return None
     if words.unsustained(entry):
         return 1e12 - entry.figure.value
     return -entry.figure.value if more else entry.figure.value
 
 
-def _title(table: Table, scenario: str, entries: Iterable[Entry | Second | None], second: bool, two: bool) -> Markup:
-    name = METRIC_UNITS["throughput"] if second else METRIC_UNITS[table.headlines[scenario]]
-    if not two:
-        return both(messages.in_each(lambda language: messages.unit(name, language)))
-    tool = next(each.tool.split(" ", 1)[0] for each in entries if isinstance(each, Second)) if second else "k6"
-    return text("unit.by", unit=messages.in_each(lambda language: messages.unit(name, language)), tool=tool)
-
-
-def figure(entry: Entry | Second) -> Markup:
+def figure(entry: Entry) -> Markup:
     """As in table.md; without a figure, a word in the reader's language."""
     if entry.figure is not None:
         return escape(words.figure(entry))

@@ -11,7 +11,7 @@ from typing import Any
 from nsb.analyse.controls import Control
 from nsb.analyse.digest import Digest, surprises
 from nsb.analyse.merged import Across, across
-from nsb.analyse.table import Entry, Second, Table
+from nsb.analyse.table import Entry, Table
 from nsb.registry.claims import Article, Judgement
 from nsb.render import claims as verdicts
 from nsb.render import controls as controls_
@@ -21,13 +21,11 @@ from nsb.render.messages import Language, own, text
 
 def table_block(table: Table, language: Language = "en") -> str:
     """The table alone."""
-    rows = [(scenario, *row) for scenario in table.scenarios for row in words.rows(table, scenario, language)]
-    return words.grid(table.contenders, ([f"**{scenario}**<br><sub>{title}</sub>", *map(_cell, of)] for scenario, title, of in rows))
+    rows = ((scenario, *words.row(table, scenario, language)) for scenario in table.scenarios)
+    return words.grid(table.contenders, ([f"**{scenario}**<br><sub>{unit}</sub>", *map(_cell, of)] for scenario, unit, of in rows))
 
 
-def _cell(entry: Entry | Second | None) -> str:
-    if entry is None:
-        return ""
+def _cell(entry: Entry) -> str:
     below = " ".join(part for part in (words.spread(entry), words.limit(entry)) if part)
     return f"{words.figure(entry)}<br><sub>{below}</sub>" if below else words.figure(entry)
 

@@ -93,7 +93,6 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "reason.no_code": ("the code was not counted", "코드 집계 없음"),
     "reason.no_measure": ("nothing here measures a part of it", "일부는 잴 방법이 아직 없음"),
     "reason.other_quantity": ("ours is another quantity", "여기서 잰 것과 다른 양"),
-    "reason.methods_disagree": ("two methods disagree", "두 방법의 값이 다름"),
     "reason.runs_disagree": ("the runs disagree", "측정마다 판정이 다름"),
     "reason_means.too_few_rounds": (
         "Fewer than five rounds count on both sides; below that nothing is decided.",
@@ -173,10 +172,6 @@ MESSAGES: dict[str, tuple[str, str]] = {
         "What is measured here is not what the article gives, so the two numbers cannot be compared.",
         "여기서 잰 것은 글의 수치와 다른 양이라 비교할 수 없습니다.",
     ),
-    "reason_means.methods_disagree": (
-        "The same ratio was measured by two methods, and their intervals have nothing in common. Until that is explained neither counts.",
-        "같은 비율을 두 가지 방법으로 쟀는데 신뢰 구간이 겹치지 않습니다. 이유를 밝힐 때까지 판정을 보류합니다.",
-    ),
     "reason_means.runs_disagree": (
         "One run supports it and another one refutes it. Until that is explained neither of them counts.",
         "한 측정에서는 확인됐지만 다른 측정에서는 사실과 달랐습니다. 이유를 밝힐 때까지 판정을 보류합니다.",
@@ -211,7 +206,6 @@ MESSAGES: dict[str, tuple[str, str]] = {
     # --- metrics and units ------------------------------------------------------------------------------------------
     "metric.cpu": ("CPU per request", "요청당 CPU"),
     "metric.throughput": ("throughput", "처리량"),
-    "metric.capacity": ("capacity", "처리 능력"),
     "metric.p50": ("median latency", "지연 시간 중앙값"),
     "metric.p90": ("p90 latency", "지연 시간 p90"),
     "metric.p99": ("p99 latency", "지연 시간 p99"),
@@ -264,7 +258,6 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "amount.×": ("{said} {unit}", "{said}{unit}"),
     "amount.threads": ("{said} {unit}", "{unit} {said}개"),
     "amount.requests": ("{said} {unit}", "{unit} {said}건"),
-    "unit.by": ("{unit} by {tool}", "{unit} ({tool})"),
     # --- rules: what is asked, and how it is decided ----------------------------------------------------------------
     "rule.ratio_at_least": (
         "Both contenders are compared round by round as a ratio. Supported where the adjusted interval lies wholly above the border.",
@@ -430,7 +423,6 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "claim.figure_asked": ("{scenario}, {what} (claimed: {asked})", "{scenario}, {what}(주장: {asked})"),
     "share_asked.at_least": ("≥ {amount}", "{amount} 이상"),
     "share_asked.at_most": ("≤ {amount}", "{amount} 이하"),
-    "claim.twice": ("the same ratio by another method: {what}", "다른 방법으로 잰 같은 비율: {what}"),
     "claim.mixed": ("of its {n} parts: {told}", "세부 항목 {n}개: {told}"),
     "claim.parts_with": ("{n} {verdict}", "{verdict} {n}"),
     "claim.part_elsewhere": ("part {n} alone, {verdict}: {run}", "{n}번째 항목만, {verdict}: {run}"),
@@ -628,14 +620,6 @@ MESSAGES: dict[str, tuple[str, str]] = {
         "k6 timestamps resolve 1 ms; no interval of latency from the schedule is narrower.",
         "k6의 시각은 1 ms 단위이므로, 예정 시각 기준 지연 시간의 ±는 1 ms보다 좁을 수 없습니다.",
     ),
-    "legend.second": (
-        "By {name}: where k6 was saturated, or nothing was, we repeated the load with {tool}, which needs less CPU per request.",
-        "{name}: k6가 한계에 닿았거나 한계에 닿은 것이 없는 곳에서는 요청당 CPU를 덜 쓰는 {tool}(으)로 같은 부하를 한 번 더 걸었습니다.",
-    ),
-    "legend.not_again": (
-        "{scenario} was not measured again with {tool}: {why}",
-        "{scenario} 시나리오는 {tool}(으)로 다시 측정하지 못했습니다: {why}",
-    ),
     "legend.full_core": (
         "CPU µs/request of cost-…: what one request costs on a core that is always busy, garbage collection included; "
         "one core answers 1,000,000 ÷ it a second.",
@@ -691,7 +675,7 @@ MESSAGES: dict[str, tuple[str, str]] = {
         "측정 구간은 몇 초입니다. 메모리 누수나 긴 멈춤, 하루 동안의 부하에 대해서는 알려 주지 않습니다.",
     ),
     "not_shown.programs": (
-        "The services are small programs under one contract. Other features of a "
+        "The services are small programs. Other features of a "
         "framework, and the experience of a team, are not measured.",
         "서비스는 같은 계약을 지키는 작은 프로그램입니다. 프레임워크의 다른 기능이나 팀의 숙련도는 담겨 있지 않습니다.",
     ),
@@ -983,7 +967,6 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "page.cpu": ("CPU µs/request: service / generator / database", "CPU µs/요청: 서비스 / 생성기 / 데이터베이스"),
     "page.memory_mib": ("memory, MiB", "메모리, MiB"),
     "page.attempt": ("attempt {n}", "{n}번째 시도"),
-    "page.by_tool": ("Round {round}, by {tool}", "{round}라운드, {tool}"),
     "page.no_cells": ("There is no record of this cell.", "이 셀의 기록이 없습니다."),
     "page.doubts_of_round": ("Round {round}", "{round}라운드"),
     "page.checks_note": (

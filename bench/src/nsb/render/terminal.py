@@ -10,7 +10,7 @@ from rich.console import Group
 from rich.table import Table as Grid
 from rich.text import Text
 
-from nsb.analyse.table import Entry, Second, Table
+from nsb.analyse.table import Entry, Table
 from nsb.render import words
 
 BETWEEN = 2
@@ -32,9 +32,9 @@ def grid(table: Table, width: int) -> Group:
     Where they do not fit into `width` columns, several such tables, each without the scenarios that nobody in it was asked.
     """
     rows = [
-        (Text.assemble(scenario, "\n", (title, "dim")), dict(zip(table.contenders, map(_cell, entries), strict=True)))
+        (Text.assemble(scenario, "\n", (unit, "dim")), {each.contender: _cell(each) for each in entries})
         for scenario in table.scenarios
-        for title, entries in words.rows(table, scenario)
+        for unit, entries in [words.row(table, scenario)]
     ]
     first = max((_width(head) for head, _ in rows), default=0) + BETWEEN
     widths = {name: max([len(name), *(_width(cells[name]) for _, cells in rows)]) + BETWEEN for name in table.contenders}
@@ -74,9 +74,7 @@ def _width(text: Text) -> int:
     return max(cell_len(line) for line in text.plain.split("\n"))
 
 
-def _cell(entry: Entry | Second | None) -> Text:
-    if entry is None:
-        return Text()
+def _cell(entry: Entry) -> Text:
     colour = _COLOURS[entry.status]
     held = "" if entry.limit == "offered" else words.limit(entry)
     return Text.assemble((words.figure(entry), colour), "\n", (words.spread(entry), "dim"), "\n" if held else "", (held, "dim"))

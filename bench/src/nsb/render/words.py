@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from nsb.analyse.starts import Span
-from nsb.analyse.table import Entry, Second, Table, lacking
+from nsb.analyse.table import Entry, Table, lacking
 from nsb.registry.claims import Comparison
 from nsb.registry.terms import METRIC_UNITS, grouped
 from nsb.render import messages
@@ -73,7 +73,7 @@ def by_reason(whys: Mapping[str, str]) -> dict[str, list[str]]:
     return grouped(whys, whys.__getitem__)
 
 
-def figure(entry: Entry | Second) -> str:
+def figure(entry: Entry) -> str:
     """`52.1`, `≥13,200` for a lower bound, `≤3.20` for an upper one, `98.0/s†` for a rate that was not sustained, `?` for a doubt."""
     if entry.status == "not asked":
         return ""
@@ -87,12 +87,12 @@ def figure(entry: Entry | Second) -> str:
     return text + ("?" if entry.doubtful else "")
 
 
-def unsustained(entry: Entry | Second) -> bool:
+def unsustained(entry: Entry) -> bool:
     """Whether its figure is the answers per second that were reached, because the rate was not sustained."""
     return entry.status == "censored" and entry.model == "open"
 
 
-def spread(entry: Entry | Second) -> str:
+def spread(entry: Entry) -> str:
     """`±4.0%`, for latency `±1 ms`, and how many rounds count if not all do."""
     if entry.figure is None or entry.figure.bound or entry.figure.half_width is None:
         return ""
@@ -101,10 +101,10 @@ def spread(entry: Entry | Second) -> str:
     return _width(entry)
 
 
-def _width(entry: Entry | Second) -> str:
+def _width(entry: Entry) -> str:
     assert entry.figure is not None
     assert entry.figure.half_width is not None
-    if isinstance(entry, Entry) and entry.scheduled:  # not finer than the resolution of the clock
+    if entry.scheduled:  # not finer than the resolution of the clock
         return f"±{max(CLOCK_MS, entry.figure.half_width * entry.figure.value):.0f} ms"
     width = entry.figure.half_width
     return f"±{width:.0%}" if width >= 0.095 else f"±{width:.1%}"
@@ -133,25 +133,14 @@ def spans(found: Iterable[Span | None]) -> str:
     return "; ".join(says[spread] for spread in sorted({each.spread for each in found if each is not None}, reverse=True))
 
 
-def limit(entry: Entry | Second) -> str:
+def limit(entry: Entry) -> str:
     return entry.limit or ("–" if entry.figure else "")
 
 
-def rows(table: Table, scenario: str, language: Language = "en") -> list[tuple[str, list[Entry | Second | None]]]:
-    """A scenario's rows with their titles: one row, or one for each generator if a second one measured it."""
+def row(table: Table, scenario: str, language: Language = "en") -> tuple[str, list[Entry]]:
+    """A scenario's unit, and its entry of each contender."""
     unit = messages.unit(METRIC_UNITS[table.headlines[scenario]], language)
-    entries: list[Entry | Second | None] = [table.entry(contender, scenario) for contender in table.contenders]
-    seconds = table.seconds(scenario)
-    if not seconds:
-        return [(unit, entries)]
-    throughput = messages.unit(METRIC_UNITS["throughput"], language)
-    again = text("unit.by", language, unit=throughput, tool=_generator(next(iter(seconds.values()))))
-    return [(text("unit.by", language, unit=unit, tool="k6"), entries), (again, [seconds.get(contender) for contender in table.contenders])]
-
-
-def _generator(second: Second) -> str:
-    """Its name without the version."""
-    return second.tool.split(" ", 1)[0]
+    return unit, [table.entry(contender, scenario) for contender in table.contenders]
 
 
 def legend(table: Table, language: Language = "en") -> list[str]:
@@ -168,22 +157,9 @@ def legend(table: Table, language: Language = "en") -> list[str]:
         *([said("schedule")] if any(e.scheduled for e in table.entries) else []),
         *([said("full_core")] if any(e.headline == "cpu" and e.model == "closed" for e in table.entries) else []),
         *([said("cpu")] if any(e.headline == "cpu" and e.model == "open" for e in table.entries) else []),
-        *(said("second", name=name, tool=tool) for tool, name in _tools(table).items()),
-        *(said("not_again", scenario=scenario, tool=tool, why=why) for scenario, tool, why in _not_again(table)),
         *([said("memory_collected" if table.collected else "memory")] if "memory" in table.headlines.values() else []),
         *(f"{text('heading.left_out', language)}: {contender}: {why}" for contender, why in table.left_out.items()),
     ]
-
-
-def _tools(table: Table) -> dict[str, str]:
-    """Second generators with their names."""
-    return {second.tool: _generator(second) for scenario in table.scenarios for second in table.seconds(scenario).values()}
-
-
-def _not_again(table: Table) -> list[tuple[str, str, str]]:
-    """Scenarios that could not be measured again where k6 was full, and why."""
-    found = [(e.scenario, e.second) for e in table.entries if e.second is not None and e.second.status == "unsupported"]
-    return list(dict.fromkeys((scenario, second.tool, "; ".join(second.reasons)) for scenario, second in found))
 
 
 def doubts(table: Table) -> list[str]:
@@ -193,9 +169,6 @@ def doubts(table: Table) -> list[str]:
         said = [*entry.reasons, *entry.doubts]
         if said:
             lines.append(f"{entry.scenario} · {entry.contender}: {'; '.join(said)}")
-        second = entry.second
-        if second is not None and second.status != "unsupported" and (second.reasons or second.doubts):
-            lines.append(f"{entry.scenario} · {entry.contender} by {_generator(second)}: {'; '.join([*second.reasons, *second.doubts])}")
     return lines
 
 

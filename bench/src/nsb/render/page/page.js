@@ -316,11 +316,6 @@
     return element('div', { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': title }, table);
   }
 
-  function secondRow(round, [tool, status, rps, limit, , raw]) {
-    const rest = [words(`status.${status}`), `${number(rps)} ${words('head.throughput')}`, limit ? words(`limit.${limit}`) : '–'];
-    return element('li', {}, `${words('page.by_tool', { round, tool })}: ${rest.join(' · ')} `, rawLink(raw));
-  }
-
   function sentences(round, numbers) {
     return numbers.map((each) => {
       const sentence = data.sentences[each];
@@ -336,10 +331,8 @@
     const title = `${data.contenders[contender]} · ${data.scenarios[scenario]}`;
     if (!cells.length) return show(title, element('p', {}, words('page.no_cells')));
     const unit = data.units[state.lang][data.scenarios[scenario]];
-    const doubts = cells.flatMap((cell) => [...sentences(cell[0], cell[10]), ...(cell[12] ? sentences(cell[0], cell[12][4]) : [])]);
-    const seconds = cells.filter((cell) => cell[12]).map((cell) => secondRow(cell[0], cell[12]));
-    return show(title, cellTable(cells, unit, title),
-      ...(seconds.length ? [element('ul', {}, ...seconds)] : []), ...(doubts.length ? [element('ul', {}, ...doubts)] : []),
+    const doubts = cells.flatMap((cell) => sentences(cell[0], cell[10]));
+    return show(title, cellTable(cells, unit, title), ...(doubts.length ? [element('ul', {}, ...doubts)] : []),
       element('p', { class: 'soft' }, words('page.checks_note')));
   }
 
