@@ -97,7 +97,7 @@ def test_one_command_prints_one_raw_summary(run: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize("folder", RESULTS, ids=lambda path: path.name)
 def test_every_raw_file_that_a_committed_cell_names_is_in_the_archive(folder: Path) -> None:
     cells = read_run(folder)[1]
-    named = {cell.raw for cell in cells if cell.raw}
+    named = {raw for cell in cells for raw in (cell.raw, cell.second and cell.second.get("raw")) if raw}
     inside = all(cell.overload or cell.failing or cell.cost or cell.connections for cell in cells if cell.status != "failed")
     assert named or inside, "only of what k6 drives there is a summary beside the cell"
     assert named <= set(archive.members(folder))

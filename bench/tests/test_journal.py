@@ -295,7 +295,8 @@ def test_a_slim_cell_lacks_its_checks_alone() -> None:
 def test_what_another_generator_measured_once_more_is_passed_over() -> None:
     """Runs until 23 November 2026 have it."""
     once, more = cell(1).line(), {"tool": "oha 1.16.0", "status": "valid", "throughput_rps": 81_300.0}
-    assert read_cells([json.dumps({**json.loads(once), "second": more}).encode()]) == read_cells([once.encode()])
+    (found,) = read_cells([json.dumps({**json.loads(once), "second": more}).encode()])
+    assert [found.model_copy(update={"second": None})] == read_cells([once.encode()])
 
 
 # ---- a day of it ----

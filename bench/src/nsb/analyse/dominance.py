@@ -1,8 +1,8 @@
 """Who is better at what, who is better at nothing, and whether one contender is best at everything (docs/claims.md). Pure.
 
-Criteria. Of each scenario its headline, of an open scenario the CPU per request too; of
-the whole run the peaks of memory and threads, which are the highest of a round over the scenarios that both sides have in it, and the time
-until ready; of the code its lines and complexity.
+Criteria. Of each scenario its headline, of an open scenario the CPU per request too; of the whole run the peaks of memory and threads,
+which are the highest of a round over the scenarios that both sides have in it, and the time until ready; of the code its lines and
+complexity.
 
 Better. Each pair of contenders is compared in each criterion as everywhere (analyse/judge.py: by round, Student's t, the twin's gate). All
 these comparisons are one family for Holm's procedure, whatever is then read from them: so with 95 % not a single "better" of a run is

@@ -149,6 +149,10 @@ class Table(Frozen):
     def entry(self, contender: str, scenario: str) -> Entry:
         return next(e for e in self.entries if e.contender == contender and e.scenario == scenario)
 
+    def row(self, scenario: str) -> list[Entry]:
+        """Of each contender, in their order."""
+        return [self.entry(contender, scenario) for contender in self.contenders]
+
 
 def latest(cells: Iterable[Cell]) -> list[Cell]:
     """The last attempt of every planned cell."""

@@ -103,26 +103,26 @@ def looks(stage: Stage, contenders: Iterable[Running]) -> list[Look]:
     return found
 
 
-def snap(looks: Sequence[Look]) -> None:
+def snap(several: Sequence[Look]) -> None:
     """One look at all of them, under load: some 10 ms. Whose the sockets are is judged later.
 
     Where the threads run is looked at here too: one that borrows a core gives it back when the load is over.
     """
-    looks = [each for each in looks if each.native]
-    if not looks:
+    several = [each for each in several if each.native]
+    if not several:
         return
-    for each in looks:
+    for each in several:
         each.placed()
         each.lent()
     try:
         before = tables()
-        held = [each.held() for each in looks]
+        held = [each.held() for each in several]
         table = _Table(before, tables())
     except OSError as error:
-        for each in looks:
+        for each in several:
             each.not_read(error)
         return
-    for each, own in zip(looks, held, strict=True):
+    for each, own in zip(several, held, strict=True):
         if own is not None:
             each.seen(table, own)
 

@@ -271,7 +271,7 @@ class Cell(Line):
 
     def slim(self) -> Cell:
         """Without the checks, which the journal keeps and no table needs."""
-        return Cell.model_construct(_NOT_TOLD, **{**vars(self), "checks": [], "second": None})
+        return Cell.model_construct(_NOT_TOLD, **{**vars(self), "checks": []})
 
 
 def of_each(cells: Sequence[Cell], contenders: Sequence[str]) -> Iterator[tuple[str, str, list[Cell]]]:

@@ -17,11 +17,10 @@ Metric = Literal[
     "cpu", "throughput", "p50", "p90", "p99", "max", "duration", "memory", "memory_peak", "threads", "switches", "goodput",
     "goodput_100", "goodput_120", "back", "served", "connections",
 ]  # fmt: skip
-"""What claims are about: the headlines, and more of a cell.
-Duration: of a load as a whole, from its first request to its last answer. Goodput: right answers in time while
-OVERLOAD_PERCENT of the capacity are asked, in percent of it; goodput_100 and goodput_120 at so many percent. Back: from the end of the
-load of OVERLOAD_PERCENT until single users had quick answers. Served: users who need nothing that fails and had their answer in time, in
-percent of them. Connections: how many a service held when its memory ended."""
+"""What claims are about: the headlines, and more of a cell. Duration: of a load as a whole, from its first request to its last answer.
+Goodput: right answers in time while OVERLOAD_PERCENT of the capacity are asked, in percent of it; goodput_100 and goodput_120 at so many
+percent. Back: from the end of the load of OVERLOAD_PERCENT until single users had quick answers. Served: users who need nothing that fails
+and had their answer in time, in percent of them. Connections: how many a service held when its memory ended."""
 MORE_IS_BETTER: frozenset[Metric] = frozenset({"throughput", "goodput", "goodput_100", "goodput_120", "served", "connections"})
 SHARES: frozenset[Metric] = frozenset({"goodput", "goodput_100", "goodput_120", "served"})
 """In percent, and 0 may be right: they have arithmetic means, and are compared in percentage points."""

@@ -54,7 +54,7 @@ def dots(table: Table, scenario: str) -> tuple[Headline, list[Dot]]:
     has the headline.
     """
     planned = table.headlines[scenario]
-    entries = [table.entry(contender, scenario) for contender in table.contenders]
+    entries = table.row(scenario)
     drawn: Headline = planned if any(_comparable(entry, planned) for entry in entries) else "throughput"
     return drawn, [_dot(entry, drawn) for entry in entries if entry.status != "not asked"]
 

@@ -12,7 +12,7 @@ from nsb.analyse.digest import Mark
 from nsb.analyse.table import Entry, Table
 from nsb.records.sources import Code, Size
 from nsb.registry.claims import Criterion, Dominance
-from nsb.registry.terms import METRIC_UNITS, MORE_IS_BETTER, Headline
+from nsb.registry.terms import MORE_IS_BETTER, Headline
 from nsb.render import html_strips, messages, words
 from nsb.render.html_strips import Strip
 from nsb.render.html_words import both, text
@@ -22,7 +22,6 @@ from nsb.render.html_words import both, text
 class Column:
     """One cell of the table. `order` sorts: less is better; None last."""
 
-    contender: str
     entry: Entry
     order: float | None
     mark: Mark
@@ -43,14 +42,13 @@ def rows(table: Table, dominance: Dominance) -> list[Line]:
 
 
 def _line(table: Table, scenario: str, dominance: Dominance) -> Line:
-    headline, (_, entries) = table.headlines[scenario], words.row(table, scenario)
+    headline, entries = table.headlines[scenario], table.row(scenario)
     more = headline in MORE_IS_BETTER
     found, scale = _marks(entries, dominance, scenario, headline, more), html_strips.of_row(entries)
     columns = [
-        Column(each.contender, each, _order(each, more), found.get(each.contender, "unknown"), html_strips.of_entry(each, scale))
-        for each in entries
+        Column(each, _order(each, more), found.get(each.contender, "unknown"), html_strips.of_entry(each, scale)) for each in entries
     ]
-    return Line(scenario, both(messages.in_each(lambda language: messages.unit(METRIC_UNITS[headline], language))), columns)
+    return Line(scenario, both(messages.in_each(lambda language: words.unit(table, scenario, language))), columns)
 
 
 def _marks(entries: Sequence[Entry], dominance: Dominance, scenario: str, headline: Headline, more: bool) -> dict[str, Mark]:

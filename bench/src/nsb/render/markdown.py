@@ -21,8 +21,10 @@ from nsb.render.messages import Language, own, text
 
 def table_block(table: Table, language: Language = "en") -> str:
     """The table alone."""
-    rows = ((scenario, *words.row(table, scenario, language)) for scenario in table.scenarios)
-    return words.grid(table.contenders, ([f"**{scenario}**<br><sub>{unit}</sub>", *map(_cell, of)] for scenario, unit, of in rows))
+    return words.grid(
+        table.contenders,
+        ([f"**{each}**<br><sub>{words.unit(table, each, language)}</sub>", *map(_cell, table.row(each))] for each in table.scenarios),
+    )
 
 
 def _cell(entry: Entry) -> str:

@@ -32,9 +32,8 @@ def grid(table: Table, width: int) -> Group:
     Where they do not fit into `width` columns, several such tables, each without the scenarios that nobody in it was asked.
     """
     rows = [
-        (Text.assemble(scenario, "\n", (unit, "dim")), {each.contender: _cell(each) for each in entries})
+        (Text.assemble(scenario, "\n", (words.unit(table, scenario), "dim")), {each.contender: _cell(each) for each in table.row(scenario)})
         for scenario in table.scenarios
-        for unit, entries in [words.row(table, scenario)]
     ]
     first = max((_width(head) for head, _ in rows), default=0) + BETWEEN
     widths = {name: max([len(name), *(_width(cells[name]) for _, cells in rows)]) + BETWEEN for name in table.contenders}

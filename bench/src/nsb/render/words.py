@@ -137,10 +137,9 @@ def limit(entry: Entry) -> str:
     return entry.limit or ("–" if entry.figure else "")
 
 
-def row(table: Table, scenario: str, language: Language = "en") -> tuple[str, list[Entry]]:
-    """A scenario's unit, and its entry of each contender."""
-    unit = messages.unit(METRIC_UNITS[table.headlines[scenario]], language)
-    return unit, [table.entry(contender, scenario) for contender in table.contenders]
+def unit(table: Table, scenario: str, language: Language = "en") -> str:
+    """Of a scenario's headline."""
+    return messages.unit(METRIC_UNITS[table.headlines[scenario]], language)
 
 
 def legend(table: Table, language: Language = "en") -> list[str]:
