@@ -60,6 +60,18 @@ def test_counters_only_grow_and_cores_have_so_much(change: Callable[[dict[str, A
     assert refused(bent(record().line(), lambda told: change(told["observed"]["window"]))) == sentence
 
 
+def test_what_the_machine_used_falls_a_little_where_its_cores_are_idle() -> None:
+    def idle(fallen_s: float) -> str:
+        def change(told: dict[str, Any]) -> None:
+            window = told["observed"]["window"]
+            window["last"]["busy_s"] = window["middle"]["busy_s"] - fallen_s
+
+        return bent(record().line(), change)
+
+    read_cells([idle(0.19).encode()], UNKNOWN)
+    assert "CPU of the machine goes from" in refused(idle(0.21))
+
+
 def usual() -> Load:
     load = record().observed.load  # type: ignore[union-attr]
     assert load is not None

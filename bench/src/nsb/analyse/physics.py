@@ -27,6 +27,9 @@ SHORT_MS = 2.0
 """A timer may end so much before its time (ms): load.js counts as too short what came sooner still."""
 ROUNDED = 1e-3
 """Figures of a cell are rounded to three digits behind the point or more."""
+DERIVED_S = 0.1
+"""What a core was busy is no counter: it is the time without what the kernel tells in hundredths of a second, and the clock is read a
+little later. On a core that has nothing to do it can fall by so much (s)."""
 
 
 class Impossible(ValueError):
@@ -88,10 +91,11 @@ def _edges(before: Edge, after: Edge, machine: int) -> Iterator[str]:
     if took_s <= 0:
         yield f"an edge at {after.at_s} follows one at {before.at_s}"
         return
-    counters = {role: (before.cpu[role], after.cpu.get(role, 0.0)) for role in before.cpu}
-    counters |= {"the machine": (before.busy_s, after.busy_s), "the hypervisor": (before.steal_s, after.steal_s)}
-    for role, (first, last) in counters.items():
-        if last < first or first < 0:
+    counters = {role: (before.cpu[role], after.cpu.get(role, 0.0), 0.0) for role in before.cpu}
+    counters["the machine"] = (before.busy_s, after.busy_s, DERIVED_S * machine)
+    counters["the hypervisor"] = (before.steal_s, after.steal_s, 0.0)
+    for role, (first, last, falls) in counters.items():
+        if last < first - falls or first < 0:
             yield f"CPU of {role} goes from {first} to {last} s: it only grows"
     for name, count in (before.tcp or {}).items():
         if after.tcp is not None and after.tcp[name] < count:
