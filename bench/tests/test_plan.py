@@ -51,6 +51,13 @@ def test_closed_cells_settle_for_a_whole_turn_of_the_smallest_station(registry: 
     assert t.settle_s == 600 * 1.0 / 200
 
 
+def test_a_queue_for_a_core_moves_once_before_the_window_and_in_each_half(registry: Registry) -> None:
+    queue = registry.scenarios["computing-600"]
+    for tier in registry.tiers.values():
+        t = queue.timing(tier)
+        assert min(t.settle_s, t.window_s / 2, t.drain_s) >= queue.turn_s > 0
+
+
 def test_more_contenders_take_longer_and_conformance_is_announced(registry: Registry) -> None:
     one = plan.make(registry, "smoke", ["go"], ["hello-rate"], "1cpu", 1, 3)
     two = plan.make(registry, "smoke", ["go", "rust"], ["hello-rate"], "1cpu", 1, 3)

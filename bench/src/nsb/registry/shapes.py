@@ -184,6 +184,8 @@ class ClosedUsers(_Closed):
     shape: Literal["users"]
     vus: int = Field(gt=0)
     headline: Headline
+    turn_s: float = Field(default=0, ge=0)
+    """How long the last of the users waits where they all queue for a core (s)."""
     one_generator: ClassVar[str] = ""
 
     @property
@@ -191,9 +193,13 @@ class ClosedUsers(_Closed):
         """Over one hold."""
         return self.hold_ms
 
+    @property
+    def slowest_answer_s(self) -> float:
+        return max(super().slowest_answer_s, self.turn_s)
+
     def timing(self, tier: Tier) -> Timing:
-        """Completions come in bursts of one hold: halves are whole holds."""
-        hold, window = self.hold_ms / 1000, tier.window_s
+        """Completions come in bursts of one hold: halves are whole holds. Each half sees the whole queue."""
+        hold, window = self.hold_ms / 1000, max(tier.window_s, 2 * self.turn_s)
         if hold > 0:
             window = max(window, math.ceil(tier.window_holds / 2) * 2 * hold)
             window = math.ceil(round(window / (2 * hold), 6)) * 2 * hold
