@@ -5,13 +5,13 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import Callable
-from typing import Any
 
 import pytest
 from rich.console import Console
 
+from nsb.analyse import table as tables
 from nsb.progress import PACE_FROM_S, Screen
-from nsb.records.judged import Cell
+from nsb.records.judged import Cell, Half
 from nsb.registry import plan as plans
 from nsb.registry.load import Registry
 
@@ -24,10 +24,18 @@ class Clock:
 
 
 def screen_of(plan: plans.Plan, clock: Clock, said: io.StringIO) -> Screen:
-    def no_table(cells: list[Cell]) -> Any:
-        raise AssertionError("nothing fills a table where there is no terminal")
-
-    return Screen(Console(file=said, width=200), plan, no_table, [], clock)
+    facts = {
+        "plan": {
+            "tier": plan.tier_name,
+            "profile": plan.profile,
+            "rounds": plan.rounds,
+            "contenders": [each.id for each in plan.contenders],
+            "scenarios": [each.id for each in plan.scenarios],
+            "headlines": {each.id: each.headline for each in plan.scenarios},
+            "models": {each.id: each.model for each in plan.scenarios},
+        }
+    }
+    return Screen(Console(file=said, width=200), plan, lambda cells: tables.make(facts, cells), [], clock)
 
 
 def left_s(said: io.StringIO) -> int:
@@ -70,6 +78,23 @@ def run(
                 screen.cell(slot, measured(slot))
                 found.append((slot, left_s(said), rest, true_s))
     return found
+
+
+def test_a_cell_is_told_with_the_spread_of_its_halves_or_without_a_figure(registry: Registry) -> None:
+    plan, said = plans.make(registry, "smoke", ["go", "java-vt"], ["sleep-max"], "1cpu", 1, 3, rounds=1), io.StringIO()
+    halves = [Half(requests=count, p50_ms=1000.0, service_cpu_s=0.1) for count in (580, 620)]
+    told = {"throughput_rps": 600.0, "halves": halves}
+    with screen_of(plan, Clock(), said) as screen:
+        for slot in plan.slots(1):
+            screen.cell(slot, measured(slot).model_copy(update=told if slot.contender.id == "go" else told | {"halves": []}))
+    lines = {
+        name: line.split(" left")[0].split()[3:]
+        for line in said.getvalue().splitlines()
+        for name in ("go", "java-vt")
+        if f" {name} " in line
+    }
+    assert lines["go"][:3] == ["600", "±3.3%", "requests/s"]
+    assert lines["java-vt"][:3] == ["no", "figure", "valid"]
 
 
 def test_the_time_left_goes_down_to_nothing_as_announced(registry: Registry) -> None:

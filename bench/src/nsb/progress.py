@@ -106,14 +106,13 @@ class Screen:
         return sum(max(0, number) * each_s[part] for part, number in self._ahead.items())
 
     def _line(self, slot: Slot, cell: Cell) -> None:
-        value = cell.headline(slot.scenario.headline)
-        shown = words.number(value) if value is not None else "no number"
-        unit = METRIC_UNITS[slot.scenario.headline]
+        entry = self._table_of([cell]).entry(cell.contender, cell.scenario)
+        unit = METRIC_UNITS[entry.headline] if entry.figure else ""
         why = "; ".join(cell.reasons)
         scenario, contender = (name.ljust(width) for name, width in zip(slot.key[1:], self._widths, strict=True))
         text = (
             f"[{self._there:>{len(str(self._plan.cells))}}/{self._plan.cells}] {scenario} {contender} "
-            f"{shown:>8} {unit:15} {cell.status:8} {cell.limit or '–':9} {self._time_left()}"
+            f"{words.figure(entry):>9} {words.spread(entry):>6} {unit:15} {cell.status:8} {cell.limit or '–':9} {self._time_left()}"
         )
         self._console.print(text + (f"\n      {why}" if why else ""), markup=False, highlight=False, soft_wrap=True)
 
