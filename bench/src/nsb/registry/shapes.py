@@ -15,6 +15,7 @@ from nsb.registry.terms import OVERLOAD_PERCENT, Fault, Headline, Model
 from nsb.registry.timing import (
     BOOT_PER_VU_S,
     BOOT_S,
+    COST_AROUND_REHEARSAL_S,
     COST_AROUND_S,
     EXHAUSTION_LEAD_S,
     FAULT_AFTER_S,
@@ -330,7 +331,8 @@ class CostRow(_Closed):
 
     def timing(self, tier: Tier) -> Timing:
         """No k6, so no boot of k6."""
-        return Timing(boot_s=COST_AROUND_S, spread_s=0.0, settle_s=tier.cost_settle_s, window_s=tier.cost_window_s, drain_s=0.0)
+        around_s = COST_AROUND_S if tier.rounds > 1 else COST_AROUND_REHEARSAL_S
+        return Timing(boot_s=around_s, spread_s=0.0, settle_s=tier.cost_settle_s, window_s=tier.cost_window_s, drain_s=0.0)
 
 
 class FullCore(CostRow):

@@ -8,9 +8,10 @@ from nsb.registry.terms import Frozen
 
 BOOT_S, BOOT_PER_VU_S = 0.9, 0.0008
 """k6 needs about 0.7 s before its first request, and more where all its users must be there for it (s)."""
-COST_AROUND_S = 4.5
+COST_AROUND_S, COST_AROUND_REHEARSAL_S = 4.5, 2.0
 """Of a cost cell: the bursts before it, two looks of the witness, the start of the generators, and the hang after its window (s). That
-took 4.2 on average in 20261126d-standard and 5.7 in 20261128-cost, where the machine was slower."""
+took 4.2 on average in 20261126d-standard and 5.7 in 20261128-cost, where the machine was slower. In a single round hardly any bursts are
+needed: its services were warmed just before."""
 OVERHEAD_S = 0.5
 """Reset, read-outs and the record around one cell (s)."""
 LEVEL_SPREAD = 0.5
