@@ -13,7 +13,7 @@ from rich.live import Live
 from rich.progress_bar import ProgressBar
 from rich.text import Text
 
-from nsb.analyse.table import Table
+from nsb.analyse.table import NO_FIGURE, Table
 from nsb.measure.patience import clock
 from nsb.records.judged import Cell
 from nsb.registry.plan import Plan, Slot, left
@@ -22,6 +22,8 @@ from nsb.render import terminal, words
 
 PACE_FROM_S = 60.0
 """Of the announced time so much has to be over before what it took corrects what was not seen yet: one slow start is not yet a pace."""
+NO_SPREAD = "one round alone has no spread"
+"""In the place of a figure that is not told without one."""
 
 Part = tuple[str, str, bool] | frozenset[str]
 """Cells of one scenario and contender, with a process started for them or without; or starts of the same contenders: what was seen of one
@@ -107,12 +109,16 @@ class Screen:
 
     def _line(self, slot: Slot, cell: Cell) -> None:
         entry = self._table_of([cell]).entry(cell.contender, cell.scenario)
-        unit = METRIC_UNITS[entry.headline] if entry.figure else ""
+        told = words.figure(entry)
+        if entry.figure:
+            told = f"{told:>9} {words.spread(entry):>6} {METRIC_UNITS[entry.headline]}"
+        elif told == NO_FIGURE and cell.headline(entry.headline) is not None:
+            told = NO_SPREAD
         why = "; ".join(cell.reasons)
         scenario, contender = (name.ljust(width) for name, width in zip(slot.key[1:], self._widths, strict=True))
         text = (
             f"[{self._there:>{len(str(self._plan.cells))}}/{self._plan.cells}] {scenario} {contender} "
-            f"{words.figure(entry):>9} {words.spread(entry):>6} {unit:15} {cell.status:8} {cell.limit or '–':9} {self._time_left()}"
+            f"{told:32} {cell.status:8} {cell.limit or '–':9} {self._time_left()}"
         )
         self._console.print(text + (f"\n      {why}" if why else ""), markup=False, highlight=False, soft_wrap=True)
 

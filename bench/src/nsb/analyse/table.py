@@ -26,6 +26,9 @@ from nsb.registry.terms import LATENCIES, SHARES, Frozen, Headline, Limit
 
 T = TypeVar("T")
 
+NO_FIGURE = "no figure"
+"""In the place of a figure of a cell that counts and has none."""
+
 
 class Figure(Frozen):
     """A figure over the rounds that count. `spread` says what low and high are: a 95 % t interval, or one round's halves."""
@@ -84,7 +87,7 @@ def lacking(entry: Entry) -> str:
     """What stands in the place of a figure: a status, or why a cell that is valid has none."""
     if COLD in entry.doubts:
         return "cold"
-    return "no figure" if entry.status in ("valid", "censored") else entry.status
+    return NO_FIGURE if entry.status in ("valid", "censored") else entry.status
 
 
 class Footprint(Frozen):
