@@ -99,7 +99,16 @@ def test_no_more_connections_are_opened_than_files_are_allowed(registry: Registr
     assert [plan.cut_short(each) for each in plan.scenarios] == [
         "up to 4,500 connections of 10,000: more open files are not allowed here (ulimit -Hn 10500 for all)"
     ]
-    assert full.timing(registry.tiers["short"]).window_s == full.most / full.rate
+
+
+def test_each_is_announced_by_what_it_held_before(registry: Registry) -> None:
+    (full,) = [each for each in registry.scenarios.values() if isinstance(each, shapes.Exhaustion)]
+    assert full.contenders is not None
+    assert {*full.held_before} == {*full.contenders}
+    plan = plans.make(registry, "short", plans.with_twins(["java-vt", "java-webflux"], registry, ["java-vt"]), [full.id], "1cpu", 1, 1)
+    taken = {each.id: plan.timing(full).window_s + full.load_s(each) for each in plan.contenders}
+    held = full.held_before["java-vt"] / full.rate
+    assert taken == pytest.approx({"java-vt": held, "java-vt-twin": held, "java-webflux": full.held_before["java-webflux"] / full.rate})
 
 
 def test_what_the_holder_and_the_service_told_is_the_record(tmp_path: Path, registry: Registry) -> None:

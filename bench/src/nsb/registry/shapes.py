@@ -463,6 +463,8 @@ class Exhaustion(Scenario):
     """Connections opened per second."""
     most: int = Field(gt=0)
     """So many at the most."""
+    held_before: dict[str, int]
+    """Contender → how many it held in a run before: this announces its time, and nothing else."""
     spends: ClassVar[bool] = True
     headline: ClassVar[Headline] = "connections"
     model: ClassVar[Model] = "open"
@@ -486,8 +488,12 @@ class Exhaustion(Scenario):
         return self.model_copy(update={"most": max(1, min(self.most, nofile - SPARE_FILES))})
 
     def timing(self, tier: Tier) -> Timing:
-        """As if all were opened: most services end before."""
-        return Timing(boot_s=0.0, spread_s=0.0, settle_s=EXHAUSTION_LEAD_S, window_s=self.most / self.rate, drain_s=0.0)
+        window_s = min(self.held_before.values(), default=self.most) / self.rate
+        return Timing(boot_s=0.0, spread_s=0.0, settle_s=EXHAUSTION_LEAD_S, window_s=window_s, drain_s=0.0)
+
+    def load_s(self, contender: Contender) -> float:
+        held = self.held_before.get(contender.copy_of or contender.id, self.most)
+        return (held - min(self.held_before.values(), default=self.most)) / self.rate
 
 
 def cost_rows(scenarios: Iterable[Scenario]) -> list[FullCore]:
