@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from conftest import QUIET_TCP, open_cell, trend
+from conftest import QUIET_TCP, closed_cell, open_cell, trend
 from nsb.analyse import cells, validity
 from nsb.analyse.cells import judged, observation, read_cells
 from nsb.records.cells import Observed, Offered, Reading, Record, Stations, Stats, Window
@@ -91,6 +91,14 @@ def test_the_cell_has_the_figures_of_the_record() -> None:
     assert (cell.memory_peak_mib, cell.threads_peak, cell.switches_per_request) == (93.3, 8, 2.0)
     assert [half.service_cpu_s for half in cell.halves] == [0.05, 0.05]
     assert (cell.rate, cell.vus, cell.raw, cell.db_connections_peak) == (1000, 100, "k6/a.json", 150)
+
+
+@pytest.mark.parametrize(("users", "has_latency"), [(400, True), (600, False)])
+def test_users_who_queue_for_longer_than_the_window_have_no_latency(users: int, has_latency: bool) -> None:
+    queued = record(load=closed_cell(400, users, 1.0).load, rate=None, vus=users, clients=users)
+    cell = judged(queued.model_copy(update={"model": "closed"}))
+    assert cell.throughput_rps == 200.0
+    assert [value is not None for value in (cell.latency_ms.p50, cell.latency_ms.p90, cell.latency_ms.max)] == 3 * [has_latency]
 
 
 def test_edges_that_were_read_late_do_not_make_a_request_dearer() -> None:

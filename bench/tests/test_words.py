@@ -189,7 +189,7 @@ def test_a_front_page_begins_with_what_this_is_then_a_picture_findings_and_the_t
     ]
     assert -1 not in places
     assert places == sorted(places)
-    assert re.search(r'<img alt="[^"]{80,}" src="docs/picture\.\w\w\.light\.svg">', text)
+    assert re.search(r'<img alt="[^"]{80,}"\s+src="docs/picture\.\w\w\.light\.svg">', text)
 
 
 def test_what_is_not_checked_exists() -> None:

@@ -456,7 +456,7 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "result.by_law": ("{n} by arithmetic", "계산으로 나오는 것 {n}"),
     "result.in_part": ("{n} as far as it can be measured", "측정 가능한 범위만 {n}"),
     "result.other_machines": (
-        "Verdicts from runs on another machine, {machine}: {names}.",
+        "Verdicts from runs on other machines ({machine}): {names}.",
         "다른 장비({machine})에서 한 측정: {names}.",
     ),
     "result.machine": (
@@ -1260,7 +1260,7 @@ MESSAGES: dict[str, tuple[str, str]] = {
     ),
     "digest.means": (
         "A number is *reproduced* if ours is within 10 % of it. The letter is that of the article (see all claims). "
-        "A figure is from the run below it, or from the one above.",
+        "A figure without the name of a run is from the run above.",
         "*재현됨*: 글의 수치와 차이가 10% 이내. 알파벳은 글(전체 주장 참고). 출처는 값 아래, 없으면 위 측정.",
     ),
     "digest.links": (
