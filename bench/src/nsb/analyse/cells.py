@@ -253,16 +253,16 @@ def _measured(common: dict[str, Any], record: Record, seen: Observed, o: Observa
     # k6 numbers only the arrivals it started: after a drop the schedule is lost, and what is left is the request itself.
     latency = load.service if o.model == "open" and load.dropped else load.latency
     collected = any(reading.collected_s is not None for reading in window.ladder)  # the slowest requests are those that waited for it
-    first = of_the_first(o, load)
+    if not of_the_first(o, load):
+        common["latency_ms"] = Latency(
+            p50=_ms(latency.p50),
+            p90=_ms(latency.p90),
+            p99=_ms(latency.p99) if load.requests >= P99_REQUESTS and not load.dropped and not collected else None,
+            max=None if collected else _ms(latency.max),
+        )
     return Cell(
         **common,
         throughput_rps=round(load.requests / o.window_s, 3),
-        latency_ms=Latency(
-            p50=None if first else _ms(latency.p50),
-            p90=None if first else _ms(latency.p90),
-            p99=_ms(latency.p99) if load.requests >= P99_REQUESTS and not load.dropped and not collected and not first else None,
-            max=None if collected or first else _ms(latency.max),
-        ),
         cpu_us_per_request={
             role: round(o.cpu_s[role] / load.requests * 1e6, 2) if role != "database" or o.database_known else None
             for role in ("service", "generator", "database", "upstream")
@@ -271,7 +271,7 @@ def _measured(common: dict[str, Any], record: Record, seen: Observed, o: Observa
         halves=[
             Half(
                 requests=half.count,
-                p50_ms=None if first else _ms(half.p50),
+                p50_ms=_ms(half.p50),
                 p99_ms=_ms(half.p99) if half.count >= P99_REQUESTS / 2 else None,
                 service_cpu_s=round(cpu, 6),
             )

@@ -463,7 +463,7 @@ class Exhaustion(Scenario):
     """Connections opened per second."""
     most: int = Field(gt=0)
     """So many at the most."""
-    held_before: dict[str, int]
+    held_before: dict[str, int] = Field(min_length=1)
     """Contender → how many it held in a run before: this announces its time, and nothing else."""
     spends: ClassVar[bool] = True
     headline: ClassVar[Headline] = "connections"
@@ -488,12 +488,15 @@ class Exhaustion(Scenario):
         return self.model_copy(update={"most": max(1, min(self.most, nofile - SPARE_FILES))})
 
     def timing(self, tier: Tier) -> Timing:
-        window_s = min(self.held_before.values(), default=self.most) / self.rate
-        return Timing(boot_s=0.0, spread_s=0.0, settle_s=EXHAUSTION_LEAD_S, window_s=window_s, drain_s=0.0)
+        return Timing(boot_s=0.0, spread_s=0.0, settle_s=EXHAUSTION_LEAD_S, window_s=self._least_s, drain_s=0.0)
 
     def load_s(self, contender: Contender) -> float:
         held = self.held_before.get(contender.copy_of or contender.id, self.most)
-        return (held - min(self.held_before.values(), default=self.most)) / self.rate
+        return held / self.rate - self._least_s
+
+    @property
+    def _least_s(self) -> float:
+        return min(self.held_before.values()) / self.rate
 
 
 def cost_rows(scenarios: Iterable[Scenario]) -> list[FullCore]:
