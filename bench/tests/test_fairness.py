@@ -517,9 +517,30 @@ def test_a_resumed_run_must_be_as_it_was(hold: Any, cast: dict[str, Manifest]) -
     hold({name: one for name, one in cast.items() if name != "go"}, facts)
     hold(cast, facts)
     assert list(facts["fairness"]["contenders"]) == list(cast)
+    moved = {name: _elsewhere(one) for name, one in cast.items()}
+    runner = hold({name: moved[name] for name in ("rust", "python")}, facts)  # a sitting has a port of its own for the upstream
+    assert runner.unlike("go", moved["go"]) == []
     with pytest.raises(Refused, match="rust has 1024, its first start had 20000"):
         hold({"rust": bent(cast["rust"], "seen", "nofile", 1024)}, facts)
     assert facts["fairness"]["contenders"]["rust"]["seen"]["nofile"] == 20000
+
+
+def test_who_starts_first_after_a_resume_is_told_the_address_of_that_sitting(hold: Any, cast: dict[str, Manifest]) -> None:
+    facts: dict[str, Any] = {}
+    hold({"rust": cast["rust"]}, facts)
+    moved = {name: _elsewhere(one) for name, one in cast.items()}
+    runner = hold({"python": moved["python"]}, facts)  # one at a time: go had no turn before the run was interrupted
+    assert runner.unlike("go", moved["go"]) == []
+    (other,) = runner.unlike("go", cast["go"])
+    assert other.startswith("environment variable UPSTREAM_URL (kernel, C50): go has ")
+    hold({"go": moved["go"]}, facts)
+    assert list(facts["fairness"]["contenders"]) == [name for name in cast if name in ("go", "rust", "python")]
+    with pytest.raises(Refused, match="UPSTREAM_URL"):
+        hold({"go": cast["go"], "python": moved["python"]}, facts)
+
+
+def _elsewhere(manifest: Manifest) -> Manifest:
+    return bent(manifest, "seen", "environment", {**(manifest.seen.environment or {}), "UPSTREAM_URL": "http://127.0.0.1:9999"})
 
 
 # --- read from a process ----------------------------------------------------------------------------------------------

@@ -71,14 +71,19 @@ def refusal(unlike: Sequence[Asymmetry]) -> str:
 
 def asymmetries(manifests: Mapping[str, Manifest], granted: Granted) -> list[Asymmetry]:
     """Every setting in which a contender differs: from one that is as the contract asks, where there is such a one, else
-    from the contract, and where the contract names no value, from most of the others."""
+    from the contract, and where the contract names no value, from most of the others. Without ADDRESSES, see addresses()."""
     found: list[Asymmetry] = []
     for setting in SETTINGS:
         for group in _groups(setting, manifests):
             wanted = setting.wanted(granted) if setting.kind == "equal" else NO_LIMIT if setting.kind == "limit" else None
             values = {name: setting.compared(m, granted) for name, m in group.items() if setting.declared_as not in m.differs}
             found += _odd(setting.title, setting.source, setting.rule, values, wanted, setting.words)
-    return [*found, *_undeclared_pools(manifests), *_shares(manifests, granted), *_environments(manifests), *_idle(manifests, granted)]
+    return [*found, *_undeclared_pools(manifests), *_shares(manifests, granted), *_variables(manifests), *_idle(manifests, granted)]
+
+
+def addresses(sitting: Mapping[str, Manifest]) -> list[Asymmetry]:
+    """Where contenders of one sitting are told different addresses. After --resume all of them are others than before."""
+    return [each for name in sorted(ADDRESSES) for each in _variable(name, sitting)]
 
 
 def _undeclared_pools(manifests: Mapping[str, Manifest]) -> list[Asymmetry]:
@@ -180,17 +185,19 @@ def sum_of(shares: Sequence[int]) -> str:
     return " + ".join(str(share) for share in shares)
 
 
-def _environments(manifests: Mapping[str, Manifest]) -> list[Asymmetry]:
-    """Every variable must be equal, or missing, in all contenders but those for which contenders.toml declares it."""
-    read = {name: (m.seen.environment, m.own_environment) for name, m in manifests.items() if m.seen.environment is not None}
-    variables = sorted({variable for environment, _ in read.values() for variable in environment or {}})
-    found: list[Asymmetry] = []
-    for variable in variables:
-        values: dict[str, Value] = {
-            name: (environment or {}).get(variable, UNSET) for name, (environment, own) in read.items() if variable not in own
-        }
-        found += _odd(f"environment variable {variable}", "kernel", "C50", values, None, str)
-    return found
+def _variables(manifests: Mapping[str, Manifest]) -> list[Asymmetry]:
+    known = {variable for manifest in manifests.values() for variable in manifest.seen.environment or {}}
+    return [each for variable in sorted(known - ADDRESSES) for each in _variable(variable, manifests)]
+
+
+def _variable(name: str, manifests: Mapping[str, Manifest]) -> list[Asymmetry]:
+    """It must be equal, or missing, in all contenders but those for which contenders.toml declares it."""
+    values: dict[str, Value] = {
+        contender: m.seen.environment.get(name, UNSET)
+        for contender, m in manifests.items()
+        if m.seen.environment is not None and name not in m.own_environment
+    }
+    return _odd(f"environment variable {name}", "kernel", "C50", values, None, str)
 
 
 def changes(name: str, before: Manifest, now: Manifest) -> list[Asymmetry]:
