@@ -862,3 +862,16 @@ def test_an_interval_that_ends_near_its_border_has_digits_enough_to_tell_them_ap
     near, apart = (found.model_copy(update={**ends, "low": low}) for low in (0.9949, 0.98))
     told = [verdicts.figures(part.model_copy(update={"comparisons": [each]}), "en") for each in (near, apart)]
     assert told == [["a ÷ b 1.001 (0.995–1.008, 95 %)"], ["a ÷ b 1.00 (0.98–1.01, 95 %)"]]
+
+
+@pytest.mark.parametrize("name", ["a", "b"])
+@pytest.mark.parametrize(("rounds", "mark"), [((), ""), ((1,), ""), ((1, 2), "?")])
+def test_a_figure_whose_rounds_have_doubts_is_marked_wherever_it_stands(name: str, rounds: Sequence[int], mark: str) -> None:
+    of = {"rule": "figure_at_least", "scenario": "most", "contenders": [name], "metric": "throughput", "value": 50}
+    cells = with_(ran("most", "throughput", {"a": about(200), "b": about(100, 2)}), name, rounds, doubts=["V3 late"])
+    found = one(cells, {**ATLEAST, "scenario": "most", "metric": "throughput"}, of, number=NUMBER, reported=[HELD])
+    assert found.number is not None
+    ((pair,), (own,)) = (verdicts.figures(each, "en") for each in found.parts)
+    assert pair.startswith(f"a ÷ b 2.00{mark} (")
+    assert f" requests/s{mark} (" in own
+    assert f"ours 2.00 ×{mark};" in verdicts.number_figures(found.number, "en")

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from nsb.analyse import judge
+from nsb.analyse.doubts import often
 from nsb.analyse.stats import Estimate, estimate
 from nsb.analyse.table import latest
 from nsb.records.judged import Cell
@@ -126,6 +127,7 @@ def number(claim: Claim, cells: Sequence[Cell]) -> JudgedNumber | None:
         level=level,
         bound=None if figure is None or not figure.bound or value is None else "at_most" if figure.upper else "at_least",
         rounds=0 if figure is None else figure.rounds,
+        doubtful=figure is not None and often(figure.doubts, figure.rounds),
         by_its_figures=computed,
         arithmetic=by_law,
         lacks=asked.lacks,
@@ -189,7 +191,7 @@ def _figure(claim: str, theirs: Reported | Beside, ours: Ours, cells: Sequence[C
         bound=bound,
         rounds=len(series),
         limit=limit if ours.other is None else None,
-        doubts=sum(bool(cell.doubts) for cell in used),
+        doubts=len({cell.round for cell in (*own, *others) if cell.round in series and cell.doubts}),
         equality=None if ninety is None or ninety.low is None or ninety.high is None else (ninety.low, ninety.high),
         outside=_outside(bounded),
         full=limit == "cpu",

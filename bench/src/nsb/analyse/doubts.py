@@ -10,4 +10,9 @@ DOUBTFUL = 1 / 3
 
 def doubtful(doubts: Sequence[Sequence[str]]) -> bool:
     """Whether a figure is marked, from the doubts of each of its rounds."""
-    return bool(doubts) and sum(bool(each) for each in doubts) >= DOUBTFUL * len(doubts)
+    return often(sum(bool(each) for each in doubts), len(doubts))
+
+
+def often(doubts: int, rounds: int) -> bool:
+    """The same, from how many of so many rounds have a doubt."""
+    return doubts > 0 and doubts >= DOUBTFUL * rounds

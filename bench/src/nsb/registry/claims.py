@@ -461,6 +461,8 @@ class JudgedNumber(Frozen):
     bound: Literal["at_least", "at_most"] | None = None
     """Where another program was the limit in every round: what value and factor are of the true ones."""
     rounds: int = 0
+    doubtful: bool = False
+    """Whether a third of these rounds or more have a doubt."""
     by_its_figures: float | None = None
     """What the article's own figures come to."""
     arithmetic: bool = False

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from rich.table import Table as Grid
 from rich.text import Text
 
+from nsb.analyse.doubts import often
 from nsb.analyse.merged import Across
 from nsb.registry.claims import (
     CapRule,
@@ -73,7 +74,7 @@ def number_figures(found: JudgedNumber, language: Language) -> str:
     told = [f"{own(theirs.what, language)}: {messages.amount(plain(theirs.value), theirs.unit, language)}"]
     if found.value is not None and found.factor is not None:
         sign = {"at_least": "≥", "at_most": "≤", None: ""}[found.bound]
-        ours = messages.amount(f"{sign}{number(found.value)}", theirs.unit, language)
+        ours = messages.amount(f"{sign}{number(found.value)}", theirs.unit, language) + ("?" if found.doubtful else "")
         factor = f"{sign}{number(found.factor)}{_bounds(found.factor_low, found.factor_high, found.level)}"
         told.append(text("number.ours", language, ours=ours, factor=factor))
     if found.by_its_figures is not None:
@@ -122,7 +123,7 @@ def figures(part: Judged, language: Language) -> list[str]:
     if part.beaten:
         name, criteria = min(part.beaten.items(), key=lambda each: len(each[1]))
         return [text("claim.beaten" if criteria else "claim.unbeaten", language, name=name, criteria=", ".join(criteria))]
-    shown = [_comparison(each, language) for each in part.comparisons if each.value is not None]
+    shown = [_comparison(part, each, language) for each in part.comparisons if each.value is not None]
     if not shown and part.computed is not None:
         beside = f"{part.rule.contender} ÷ {part.rule.other} " if isinstance(part.rule, CodeRule) else ""
         return [beside + number(part.computed)]
@@ -147,7 +148,13 @@ def _own_figure(part: Judged, row: Row, language: Language) -> str:
         times = of if compared.unit == "ratio" else 1.0
         value, low, high = (None if edge is None else edge * times for edge in (compared.value, compared.low, compared.high))
         level = compared.level
-    return f"{row.contender} {messages.amount(shown(value), messages.unit_beside(metric), language)}{_bounds(low, high, level, shown)}"
+    amount = messages.amount(shown(value), messages.unit_beside(metric), language)
+    return f"{row.contender} {amount}{_mark(part, row.contender)}{_bounds(low, high, level, shown)}"
+
+
+def _mark(part: Judged, *contenders: str | None) -> str:
+    """`?` behind a figure of rounds that have doubts, as in the tables."""
+    return "?" if any(row.contender in contenders and often(row.doubts, row.rounds + row.censored) for row in part.rows) else ""
 
 
 def _share(value: float | None) -> str:
@@ -155,10 +162,11 @@ def _share(value: float | None) -> str:
     return "–" if value is None else f"{max(0.0, value):.0f}"
 
 
-def _comparison(found: Comparison, language: Language) -> str:
+def _comparison(part: Judged, found: Comparison, language: Language) -> str:
     assert found.value is not None
     beside = found.contender if found.other is None else f"{found.contender} {'÷' if found.unit == 'ratio' else '−'} {found.other}"
     unit = "" if found.unit == "ratio" else f" {messages.unit(found.unit, language)}"
+    unit += _mark(part, found.contender, found.other)
     if found.low is not None and found.high is not None and any(_looks_met(each, found.border) for each in (found.low, found.high)):
         value, low, high = of_width(found.value, found.low, found.high, found.border)
         return f"{beside} {bound_sign(found)}{value}{unit} ({low}–{high}, {found.level * 100:.4g} %)"

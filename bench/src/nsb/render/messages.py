@@ -1273,10 +1273,12 @@ MESSAGES: dict[str, tuple[str, str]] = {
         "Written by `./justw report RUN --readme`. Below each conclusion is the run that decides it: the run of the READMEs if it can, "
         "else the newest other run. A number from another run has that run below it. Runs that decide otherwise, or could not decide, are "
         "named too. Where two runs decide differently, the claim is undecided until that is explained. "
+        "?: in a third of its rounds or more a check warns; `./justw report RUN` lists of what. "
         "[How claims are decided, and what was changed after data existed](claims.md).",
         "`./justw report RUN --readme`가 만든 문서입니다. 결론 아래에는 그 근거가 된 측정이 있습니다. README의 측정으로 결론이 나면 "
         "그것을, 아니면 결론이 나온 가장 최근의 다른 측정을 따릅니다. 글의 수치를 다른 측정에서 확인했으면 그 측정도 적습니다. "
         "판정이 다르거나 보류한 측정도 함께 적습니다. 측정끼리 판정이 다르면 이유를 밝힐 때까지 판정을 보류합니다. "
+        "?: 라운드의 1/3 이상에서 검사가 경고한 값이며, 내용은 `./justw report RUN`으로 볼 수 있습니다. "
         "[판정 방법, 그리고 데이터가 나온 뒤에 바꾼 것(영어)](claims.md).",
     ),
     "picture.alt": ("Bars, the best first; those that fail are red.", "막대그래프, 좋은 순서. 버티지 못한 쪽은 빨간색."),
