@@ -74,7 +74,7 @@ def number_figures(found: JudgedNumber, language: Language) -> str:
     told = [f"{own(theirs.what, language)}: {messages.amount(plain(theirs.value), theirs.unit, language)}"]
     if found.value is not None and found.factor is not None:
         sign = {"at_least": "≥", "at_most": "≤", None: ""}[found.bound]
-        ours = messages.amount(f"{sign}{number(found.value)}", theirs.unit, language) + ("?" if found.doubtful else "")
+        ours = messages.amount(f"{sign}{number(found.value)}{'?' if found.doubtful else ''}", theirs.unit, language)
         factor = f"{sign}{number(found.factor)}{_bounds(found.factor_low, found.factor_high, found.level)}"
         told.append(text("number.ours", language, ours=ours, factor=factor))
     if found.by_its_figures is not None:
@@ -148,8 +148,8 @@ def _own_figure(part: Judged, row: Row, language: Language) -> str:
         times = of if compared.unit == "ratio" else 1.0
         value, low, high = (None if edge is None else edge * times for edge in (compared.value, compared.low, compared.high))
         level = compared.level
-    amount = messages.amount(shown(value), messages.unit_beside(metric), language)
-    return f"{row.contender} {amount}{_mark(part, row.contender)}{_bounds(low, high, level, shown)}"
+    amount = messages.amount(shown(value) + _mark(part, row.contender), messages.unit_beside(metric), language)
+    return f"{row.contender} {amount}{_bounds(low, high, level, shown)}"
 
 
 def _mark(part: Judged, *contenders: str | None) -> str:
@@ -165,8 +165,7 @@ def _share(value: float | None) -> str:
 def _comparison(part: Judged, found: Comparison, language: Language) -> str:
     assert found.value is not None
     beside = found.contender if found.other is None else f"{found.contender} {'÷' if found.unit == 'ratio' else '−'} {found.other}"
-    unit = "" if found.unit == "ratio" else f" {messages.unit(found.unit, language)}"
-    unit += _mark(part, found.contender, found.other)
+    unit = _mark(part, found.contender, found.other) + ("" if found.unit == "ratio" else f" {messages.unit(found.unit, language)}")
     if found.low is not None and found.high is not None and any(_looks_met(each, found.border) for each in (found.low, found.high)):
         value, low, high = of_width(found.value, found.low, found.high, found.border)
         return f"{beside} {bound_sign(found)}{value}{unit} ({low}–{high}, {found.level * 100:.4g} %)"
@@ -255,7 +254,15 @@ def counts(claims: Sequence[JudgedClaim], language: Language) -> str:
     if numbers:
         by_law = sum(map(_by_law, numbers))
         sentences.append(
-            text("result.numbers", language, n=len(numbers), again=came_["AGAIN"], by_law=by_law, not_again=came_["NOT_AGAIN"])
+            text(
+                "result.numbers",
+                language,
+                n=len(numbers),
+                again=came_["AGAIN"],
+                by_law=by_law,
+                not_again=came_["NOT_AGAIN"],
+                rest=len(numbers) - came_["AGAIN"] - came_["NOT_AGAIN"],
+            )
         )
     if sayings:
         sentences.append(text("result.sayings", language, n=len(sayings), told=_concluded(sayings, language)))

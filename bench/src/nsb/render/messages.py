@@ -445,8 +445,8 @@ MESSAGES: dict[str, tuple[str, str]] = {
     # --- the result in a sentence -----------------------------------------------------------------------------------
     "result.claims": ("{all} claims of {articles}: {told}.", "{articles}의 주장 {all}개: {told}."),
     "result.numbers": (
-        "Of {n} numbers that the articles give {again} are reproduced ({by_law} by arithmetic) and {not_again} are not.",
-        "글의 수치 {n}개: 재현됨 {again}(계산으로 나오는 값 {by_law}), 재현되지 않음 {not_again}.",
+        "Of {n} numbers that the articles give {again} are reproduced ({by_law} by arithmetic), {not_again} not, {rest} open.",
+        "글의 수치 {n}개: 재현됨 {again}(계산으로 나오는 값 {by_law}), 재현되지 않음 {not_again}, 미정 {rest}.",
     ),
     "result.sayings": (
         "{n} common sayings, in our words and with our bounds: {told}.",
@@ -1273,7 +1273,7 @@ MESSAGES: dict[str, tuple[str, str]] = {
         "Written by `./justw report RUN --readme`. Below each conclusion is the run that decides it: the run of the READMEs if it can, "
         "else the newest other run. A number from another run has that run below it. Runs that decide otherwise, or could not decide, are "
         "named too. Where two runs decide differently, the claim is undecided until that is explained. "
-        "?: in a third of its rounds or more a check warns; `./justw report RUN` lists of what. "
+        "?: in a third of the figure's rounds or more a check warned; `./justw report RUN` lists the warnings. "
         "[How claims are decided, and what was changed after data existed](claims.md).",
         "`./justw report RUN --readme`가 만든 문서입니다. 결론 아래에는 그 근거가 된 측정이 있습니다. README의 측정으로 결론이 나면 "
         "그것을, 아니면 결론이 나온 가장 최근의 다른 측정을 따릅니다. 글의 수치를 다른 측정에서 확인했으면 그 측정도 적습니다. "
