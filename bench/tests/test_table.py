@@ -77,7 +77,7 @@ def test_a_tail_in_which_the_generator_was_late_is_no_headline() -> None:
         tail = Latency(p50=1.0, p90=2.0, p99=90.0, max=95.0)
         return table.make(run, [cell(n, latency_ms=tail, model="open", doubts=each) for n, each in enumerate(doubts, 1)]).entry("a", "max")
 
-    found = tails([], [], ["V3 k6 was late by 20 ms (p99): read the tail as a bound"])
+    found = tails([], [], ["V3 k6 was late by 20 ms (p99): p90 and p99 are no figures of the service"])
     assert found.figure is not None
     assert (found.figure.value, found.figure.rounds, found.scheduled) == (pytest.approx(90.0), 2, True)
     assert tails([]).figure is None  # one round has no spread of a tail
@@ -217,6 +217,19 @@ def test_latency_from_a_schedule_is_never_shown_finer_than_its_clock() -> None:
     assert float(words.spread(spread.entry("a", "max")).strip("± ms")) > 200
     assert any("resolve 1 ms" in line for line in words.legend(exact))
     assert not any("resolve 1 ms" in line for line in words.legend(table.make(RUN, [cell()])))
+
+
+def test_a_cell_without_a_figure_sends_to_its_doubts() -> None:
+    run = {"plan": {**RUN["plan"], "models": {"max": "open"}, "headlines": {"max": "p99"}}}
+
+    def doubted(doubt: str) -> table.Table:
+        tail = Latency(p50=1.0, p90=2.0, p99=5.0, max=9.0)
+        return table.make(run, [cell(r, model="open", requests=2000, latency_ms=tail, doubts=[doubt]) for r in (1, 2)])
+
+    late, stolen = doubted("V3 k6 was late by 7 ms (p99)"), doubted("V7 steal")
+    assert words.figure(late.entry("a", "max")) == "no figure"
+    assert any("no figure: the doubts of the cell" in line for line in words.legend(late))
+    assert not any("no figure" in line for line in words.legend(stolen))
 
 
 def test_peaks_are_the_highest_of_each_round_and_have_a_spread_or_are_not_printed() -> None:

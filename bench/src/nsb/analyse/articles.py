@@ -68,6 +68,10 @@ class Figure(Frozen):
         return (self.low, self.high, 0.95) if by_ninety is None else (*by_ninety, 0.90)
 
     @property
+    def doubtful(self) -> bool:
+        return often(self.doubts, self.rounds)
+
+    @property
     def upper(self) -> bool:
         """Whether a bound is an upper one: a time."""
         return self.theirs.ours is not None and self.theirs.ours.metric in TIMES
@@ -127,7 +131,7 @@ def number(claim: Claim, cells: Sequence[Cell]) -> JudgedNumber | None:
         level=level,
         bound=None if figure is None or not figure.bound or value is None else "at_most" if figure.upper else "at_least",
         rounds=0 if figure is None else figure.rounds,
-        doubtful=figure is not None and often(figure.doubts, figure.rounds),
+        doubtful=figure is not None and figure.doubtful,
         by_its_figures=computed,
         arithmetic=by_law,
         lacks=asked.lacks,

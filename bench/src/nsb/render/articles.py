@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from nsb.analyse.articles import Figure
-from nsb.analyse.doubts import often
 from nsb.analyse.judge import LEAST_ROUNDS
 from nsb.registry.claims import Article, Beside, Judgement, MeasuredRule, SlopeRule, contenders_of
 from nsb.render import blog, claims, messages, words
@@ -81,7 +80,7 @@ def _cast(figures: Sequence[Figure]) -> set[str]:
 def _row(figure: Figure, run: Mapping[str, Any], language: Language) -> list[str]:
     theirs = figure.theirs
     ratio, sign = figure.ratio, sign_of(figure)
-    mark = "?" if often(figure.doubts, figure.rounds) else ""
+    mark = "?" if figure.doubtful else ""
     measured = text("article.no_figure", language)
     if figure.value is not None:
         measured = messages.amount(f"{sign}{told(figure.value, theirs.unit)}{mark}", theirs.unit, language)

@@ -612,6 +612,10 @@ MESSAGES: dict[str, tuple[str, str]] = {
         "?는 라운드의 3분의 1 이상에 경고가 있다는 뜻입니다. "
         "경고는 모두 table.md와 table.json에 있고, 페이지에서는 셀을 누르면 나옵니다.",
     ),
+    "legend.lacking": (
+        "cold, no figure: the doubts of the cell say why.",
+        "‘예열 안 됨’과 ‘값 없음’의 이유는 그 셀의 경고에 있습니다.",
+    ),
     "legend.rounds": (
         "3/4: three of four rounds count (one round alone: the spread of its halves).",
         "3/4: 네 라운드 가운데 세 라운드만 유효합니다(유효한 라운드가 하나뿐이면 ±는 전반과 후반의 차이입니다).",

@@ -153,6 +153,7 @@ def legend(table: Table, language: Language = "en") -> list[str]:
         f"{run} {said('interval' if table.rounds > 1 else 'halves')}",
         said("limit"),
         " ".join(said(mark) for mark in ("bound", "unsustained", "doubt", "rounds")),
+        *([said("lacking")] if any(e.figure is None and e.doubts for e in table.entries) else []),
         *([said("schedule")] if any(e.scheduled for e in table.entries) else []),
         *([said("full_core")] if any(e.headline == "cpu" and e.model == "closed" for e in table.entries) else []),
         *([said("cpu")] if any(e.headline == "cpu" and e.model == "open" for e in table.entries) else []),

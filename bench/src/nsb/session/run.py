@@ -31,7 +31,7 @@ from nsb.measure.tools import BuildError, Workshop, run_step, sources
 from nsb.measure.upstream import upstream, upstream_file
 from nsb.records.cells import Record
 from nsb.records.judged import Cell
-from nsb.records.manifest import Fairness, Manifest
+from nsb.records.manifest import Fairness
 from nsb.records.schema import SCHEMA
 from nsb.registry.contenders import Contender
 from nsb.registry.contract import POOL_SIZE
@@ -350,12 +350,9 @@ def must_be_fair(runner: Runner, plan: Plan, on: Stage, journal: Journal, facts:
     unlike += fairness.addresses(found)
     seen = {**found, **known.contenders}
     fair = known.model_copy(update={"contenders": {c.id: seen[c.id] for c in plan.contenders if c.id in seen}})
-
-    def later(name: str, now: Manifest) -> list[str]:
-        elsewhere = [] if name in fair.contenders else fairness.addresses({**found, name: now})
-        return [each.sentence for each in (*fairness.unlike(fair, name, now), *elsewhere)]
-
-    runner.unlike = later
+    runner.unlike = lambda name, now: [
+        each.sentence for each in (*fairness.unlike(fair, name, now), *fairness.addresses({**found, name: now}))
+    ]
     facts["fairness"] = fair.model_dump(mode="json")
     journal.facts(facts)
     if unlike:
