@@ -143,6 +143,14 @@ def test_a_ladder_is_not_asked_for_steady_halves_or_a_full_station() -> None:
     assert (judgement.status, judgement.limit, judgement.doubts) == ("valid", "offered", [])
 
 
+@pytest.mark.parametrize(("share", "lost"), [(0.03, False), (0.14, False), (0.16, True)])
+def test_memory_does_not_notice_what_the_hypervisor_took(share: float, lost: bool) -> None:
+    usual = observed(ladder(20.0))
+    stolen = replace(usual, steal_s=share * usual.window_s * usual.cores["machine"])
+    assert judge(stolen).reasons == ([f"V7 others used 0% of the machine, steal {share:.0%}"] if lost else [])
+    assert judge(replace(stolen, ladder=())).status == "invalid"
+
+
 def test_a_connection_that_was_not_kept_makes_the_cell_invalid() -> None:
     beside = open_cell(rate=1000, ladder=tuple(ladder(20.0)), after=Stats(2000, 2.0, 600))  # they are in flight, and meant to be
     assert judge(replace(beside, held=Held(600, 0, 0, ""))).status == "valid"

@@ -37,6 +37,8 @@ BLOCKED_SHARE, BLOCKED_LEAST = 0.1, 0.8
 fifth, 10 % wait for half. So much of both is asked for; honest loops came to 1.02 and more."""
 STATEMENTS = "statements per request"
 """By these words a reason of V9 says that there were too many or too few."""
+STEAL, STEAL_OF_LADDER = 0.02, 0.15
+"""The hypervisor may take so much of the machine. Memory per request does not move while it takes up to 15 % (docs/bias.md)."""
 EDGES, EDGES_S = 0.02, 0.1
 """The edges may be read so much nearer to each other, or farther apart, than the window is long; or by so many seconds."""
 
@@ -505,12 +507,13 @@ def ceiling(o: Observation) -> Check:
 
 
 def noise(o: Observation) -> Check:
-    """V7: foreign CPU at most 5 % of the machine (10 % flagged), steal at most 2 %."""
+    """V7: foreign CPU at most 5 % of the machine (10 % flagged), steal at most 2 %, beside a ladder of memory 15 %."""
     whole = o.window_s * o.cores["machine"]
     foreign, steal = o.cpu_s.get("foreign", 0.0) / whole, o.steal_s / whole
+    stolen = steal > (STEAL_OF_LADDER if o.ladder else STEAL)
     outcome: Outcome = "ok"
-    if foreign > 0.05 or steal > 0.02:
-        outcome = "doubt" if o.rehearsal or not o.database_known or (foreign <= 0.10 and steal <= 0.02) else "invalid"
+    if foreign > 0.05 or stolen:
+        outcome = "doubt" if o.rehearsal or not o.database_known or (foreign <= 0.10 and not stolen) else "invalid"
     return _check("V7", outcome, f"others used {foreign:.0%} of the machine, steal {steal:.0%}", foreign=foreign, steal=steal)
 
 
