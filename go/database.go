@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"database/sql"
+	"database/sql/driver"
 	"errors"
 	"log/slog"
 	"sync"
@@ -23,11 +24,23 @@ type database struct {
 }
 
 func newDatabase(s settings) *database {
-	connector, _ := mysql.NewConnector(s.database) // which has no option that the driver could refuse
-	pool := sql.OpenDB(connector)
+	inner, _ := mysql.NewConnector(s.database) // which has no option that the driver could refuse
+	pool := sql.OpenDB(connector{inner, s.acquireTimeout})
 	pool.SetMaxOpenConns(s.poolSize)
 	pool.SetMaxIdleConns(s.poolSize) // C60: kept; neither idle nor life limit is the default
 	return &database{pool: pool, free: semaphore.NewWeighted(int64(s.poolSize)), limit: s.acquireTimeout}
+}
+
+// connector opens connections within the acquire limit: the driver has none for a server that accepts and says nothing.
+type connector struct {
+	driver.Connector
+	limit time.Duration
+}
+
+func (c connector) Connect(ctx context.Context) (driver.Conn, error) {
+	ctx, cancel := context.WithTimeout(ctx, c.limit)
+	defer cancel()
+	return c.Connector.Connect(ctx)
 }
 
 // open opens all connections as soon as the database answers (C60). Lost ones database/sql opens again on demand (C43).

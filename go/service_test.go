@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"mime"
@@ -268,5 +269,21 @@ func TestStop(t *testing.T) {
 	}
 	if err := <-ended; err != nil {
 		t.Error(err)
+	}
+}
+
+func TestADatabaseThatAcceptsAndSaysNothingIsAway(t *testing.T) {
+	silent, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer silent.Close()
+	config := mysqlConfig("mysql://user:secret@" + silent.Addr().String() + "/nsb")
+	database := newDatabase(settings{database: config, poolSize: 1, acquireTimeout: 100 * time.Millisecond})
+	defer database.pool.Close()
+	for range 2 { // the first gives its place back
+		if err := database.query(t.Context(), "SELECT 1", nil, new(int)); !errors.Is(err, errNoDatabase) {
+			t.Errorf("the database did not greet: %v", err)
+		}
 	}
 }

@@ -2,6 +2,7 @@
 
 import asyncio
 import itertools
+import os
 import signal
 from collections.abc import AsyncIterator
 from contextlib import suppress
@@ -23,6 +24,7 @@ class Server(uvicorn.Server):
 
     def handle_exit(self, *_: object) -> None:
         self.should_exit = True
+        signal.signal(signal.SIGALRM, lambda *_: os._exit(0))
         signal.alarm(8)  # ends the process where a handler keeps its loop busy
 
     async def main_loop(self) -> None:

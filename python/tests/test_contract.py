@@ -18,7 +18,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import uvicorn
 from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import connect
 
@@ -253,6 +252,16 @@ def test_a_worker_that_dies_ends_the_service() -> None:
         service.ends(1)
 
 
+BUSY = """
+import signal, uvicorn
+from service.streaming import Server
+Server(uvicorn.Config("service:none")).handle_exit(signal.SIGTERM, None)
+print(signal.alarm(1), flush=True)  # sooner
+while True:
+    pass
+"""
+
+
 def test_no_handler_can_prevent_the_end() -> None:
-    Server(uvicorn.Config("service:none")).handle_exit(signal.SIGTERM, None)
-    assert signal.alarm(0) == 8  # and takes it back
+    done = subprocess.run([sys.executable, "-c", BUSY], cwd=FOLDER, capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stdout) == (0, "8\n"), done.stderr
