@@ -52,6 +52,14 @@ def test_noise_between_rounds_alone_is_no_noise_of_starts_or_runs() -> None:
     assert found.runs < 1.0
 
 
+def test_noise_of_few_starts_is_no_noise_of_runs() -> None:
+    draw = random.Random(3)
+    (found,) = budget([(PLAN, list(run(draw, 0.01, 0.05, 0.0, count=6))) for _ in range(60)])
+    assert found.starts == pytest.approx(5.0, rel=0.1)
+    assert found.runs is not None
+    assert found.runs < 1.5  # 2.6 where a mean of three starts is taken for one of six
+
+
 def test_one_run_with_one_round_a_start_tells_of_windows_alone() -> None:
     once = {"plan": {"rounds_per_start": 1}}
     (found,) = budget([(once, [cell("c1", number, 0.1 * number) for number in (1, 2, 3)])])

@@ -188,6 +188,44 @@ def test_the_noisiest_is_never_best() -> None:
     assert row.place("node").factors == {}  # such a mean ratio says little
 
 
+def test_a_lower_bound_has_its_sign_and_is_in_no_range() -> None:
+    found = made(changed("sleep-max", "go", status="censored", limit="generator"))
+    row = next(each for each in found.rows if each.chosen.id == "sleep-max")
+    assert words.value(row, row.place("go"), "en").startswith("≥")
+    assert row.leader != "go"
+    assert row.place("go").factors == {}
+    assert "go" not in {each.contender for side in sides(row.places) for each in side}
+    assert any(note.startswith("≤, ≥: ") for note in words.notes(found, "en"))
+
+
+def test_who_was_shown_worse_than_a_bound_does_not_lead() -> None:
+    """rust gave bounds alone, at which the generator was full; node has the best value, and was shown worse than they are."""
+    run, names = standard.run(6), ["rust", "node", "python"]
+    found = dominance(run, standard.cells(), standard.starts(6), None).model_copy(
+        update={
+            "contenders": names,
+            "better": {"rust": {"node": ["c"], "python": ["c"]}, "node": {"python": ["c"]}, "python": {}},
+            "compared": {one: {other: ["c"] for other in names if other != one} for one in names},
+        }
+    )
+    criterion = found.criteria[0].model_copy(update={"id": "c"})
+    assert digests.marks(found, criterion, "node", ["node", "python"]) == {"rust": "best", "node": "worse", "python": "worse"}
+
+
+def test_who_was_not_compared_is_not_told_as_alike() -> None:
+    lost = [
+        cell.model_copy(update={"status": "invalid"})
+        if (cell.contender, cell.scenario) == ("node", "cost-read") and cell.round < 3
+        else cell
+        for cell in standard.cells()
+    ]
+    found = made(lost)
+    assert marks(found, "cost-read")["node"] == "unknown"
+    said = words.sentence(next(each for each in found.findings if each.told.row == "cost-read"), "en")
+    assert "least CPU on rust" in said
+    assert "node" not in said
+
+
 def test_failures_are_marked_and_have_a_reason() -> None:
     table = words.table(WHOLE, "en")
     rows = {line.split("<br>")[0].strip("| "): line for line in table.splitlines()[2:]}

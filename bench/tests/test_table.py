@@ -83,6 +83,21 @@ def test_a_tail_in_which_the_generator_was_late_is_no_headline() -> None:
     assert tails([]).figure is None  # one round has no spread of a tail
 
 
+def test_the_spread_of_a_single_value_is_that_of_its_own_round() -> None:
+    run = {"plan": {**RUN["plan"], "headlines": {"max": "p99"}, "models": {"max": "open"}}}
+
+    def tail(round_: int, p99: float, halves: tuple[float, float], *doubts: str) -> Cell:
+        found = [Half(requests=10, p50_ms=1.0, p99_ms=each, service_cpu_s=0.0) for each in halves]
+        return cell(round_, latency_ms=Latency(p50=1.0, p90=2.0, p99=p99, max=95.0), model="open", halves=found, doubts=list(doubts))
+
+    late = "V3 k6 was late by 20 ms (p99): p90 and p99 are no figures of the service"
+    figure = table.make(run, [tail(1, 85.0, (80.0, 90.0), late), tail(2, 12.0, (11.0, 13.0))]).entry("a", "max").figure
+    assert figure is not None
+    assert figure.value == pytest.approx(12.0)
+    assert figure.low > 5  # type: ignore[operator]
+    assert figure.high < 20  # type: ignore[operator]
+
+
 def test_one_round_of_a_whole_load_has_no_spread_and_so_no_figure() -> None:
     assert entry(cell(1, whole=True)).figure is None
     assert entry(cell(1, whole=True), cell(2, whole=True)).figure is not None

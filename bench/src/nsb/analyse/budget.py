@@ -65,7 +65,7 @@ def _parts(scenario: str, values: Sequence[Value]) -> Parts:
     of_starts = _beyond([[statistics.fmean(start) for start in starts] for starts in by_run.values()], within, by_start.values())
     whole = [[x for start in starts for x in start] for starts in by_run.values()]
     run_means = [[statistics.fmean([x for start in starts for x in start]) for starts in runs] for runs in by_contender.values()]
-    noise = None if within is None else within + (of_starts or 0.0) * len(whole) / max(1, len(by_start))
+    noise = None if within is None else within + (of_starts or 0.0) * len(values) / max(1, len(by_start))  # of a mean: ÷ cells of a run
     return Parts(
         scenario=scenario,
         cells=len(values),

@@ -57,8 +57,8 @@ class Place(Frozen):
     high: float | None
     mark: Mark
     fails: bool
-    bound: bool = False
-    """The value is an upper bound: memory grew too little to tell."""
+    bound: Literal["≤", "≥"] | None = None
+    """Where the value is a bound: ≤ if memory grew too little to tell, ≥ if something else was full before the service."""
     reached: bool = False
     """The value is the answers per second that it reached: it could not sustain the rate."""
     word: str | None = None
@@ -219,7 +219,7 @@ def _place(chosen: Chosen, entry: Entry) -> Place:
         high=high,
         mark="unknown",
         fails=reached or beyond or entry.limit in chosen.fails_by or entry.status == "failed",
-        bound=figure is not None and figure.bound,
+        bound=None if figure is None else "≤" if figure.bound else "≥" if entry.status == "censored" and not reached else None,
         reached=reached,
         word=lacking(entry) if figure is None else None,
         doubtful=figure is not None and entry.doubtful,
@@ -238,7 +238,7 @@ def _readiness(table: Table) -> list[Place]:
 
 
 def _leader(places: Sequence[Place], better: Literal["less", "more"]) -> str | None:
-    known = [place for place in places if place.value is not None and not place.reached]
+    known = [place for place in places if place.value is not None and not place.reached and place.bound != "≥"]
     order = sorted(known, key=lambda place: (place.value or 0.0) * (1 if better == "less" else -1))
     return order[0].contender if order else None
 
@@ -250,9 +250,18 @@ def _criterion(dominance: Dominance, row: str, metric: str) -> Criterion | None:
 
 
 def marks(dominance: Dominance, criterion: Criterion | None, leader: str | None, names: Sequence[str]) -> dict[str, Mark]:
-    """The mark of each contender that has a value; the leader is the one with the best."""
+    """The mark of each contender that has a value; the leader is the one with the best.
+
+    Where somebody was shown better than that one, by a lower bound or over the scenarios that both have, who beats most of them leads.
+    """
     if criterion is None or leader is None:
         return dict.fromkeys(names, "unknown")
+
+    def beats(name: str, other: str | None) -> bool:
+        return criterion.id in dominance.better.get(name, {}).get(other or "", [])
+
+    if any(beats(name, leader) for name in dominance.contenders):
+        leader = max(dominance.contenders, key=lambda name: sum(beats(name, other) for other in names))
     found: dict[str, Mark] = {name: _beside(leader, name, dominance, criterion) for name in names if name != leader}
     if found and all(mark == "worse" for mark in found.values()):
         return {**found, leader: "best"}
@@ -263,6 +272,8 @@ def _beside(leader: str, name: str, dominance: Dominance, criterion: Criterion) 
     """What was decided of `name` beside the leader."""
     if criterion.id in dominance.better.get(leader, {}).get(name, []):
         return "worse"
+    if criterion.id in dominance.better.get(name, {}).get(leader, []):
+        return "unknown"  # neither is the best, nor are they alike
     return "tied" if criterion.id in dominance.compared.get(leader, {}).get(name, []) else "unknown"
 
 
@@ -354,7 +365,10 @@ def _least(told: Told, row: Row, table: Table) -> Sides:
     if row.leader is None or row.better != "less":
         return [], []
     leader = row.place(row.leader)
-    near = [place for place in row.places if place.contender != row.leader and place.mark != "worse"]
+    others = [place for place in row.places if place.contender != row.leader]
+    if any(place.mark == "unknown" and place.low is not None and place.low <= (leader.high or math.inf) for place in others):
+        return [], []  # it was not compared, and may be the least
+    near = [place for place in others if place.mark == "tied" or place.value is None]
     worse = [place for place in row.places if place.mark == "worse"]
     dearest = sorted(worse, key=lambda place: place.value or 0.0)[-1:]
     # Another one than the dearest would be told as it where its own factor is hardly known.
@@ -366,8 +380,10 @@ def _split(told: Told, row: Row, table: Table) -> Sides:
 
 
 def sides(places: Iterable[Place]) -> Sides:
-    """Those that fail, and those that do not. Where the interval of one that does not fail meets theirs, it is on neither side."""
-    known = [(place, place.low, place.high) for place in places if place.low is not None and place.high is not None and not place.reached]
+    """Those that fail, and those that do not. Where the interval of one that does not fail meets theirs, it is on neither side, and
+    neither is one of which only a lower bound is known."""
+    exact = [place for place in places if not place.reached and place.bound != "≥"]
+    known = [(place, place.low, place.high) for place in exact if place.low is not None and place.high is not None]
     failing = [each for each in known if each[0].fails]
     apart = [each for each in known if all(each[2] < low or each[1] > high for _, low, high in failing)]
     return [place for place, _, _ in failing], [place for place, _, _ in apart if not place.fails]

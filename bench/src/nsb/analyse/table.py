@@ -310,9 +310,10 @@ def _figure(cells: Sequence[Cell], headline: Headline) -> Figure | None:
     if headline == "memory":
         grown = over_rounds([cell.memory_slope for cell in cells if cell.memory_slope is not None])
         return None if grown is None else Figure(**asdict(grown))
-    values = [value for cell in cells if (value := cell.headline(headline)) is not None and value > 0]
-    steady = bool(cells) and not cells[0].whole  # the halves of a whole load are its beginning and its end
-    halves = [value for half in cells[0].halves if (value := _half(cells[0], headline, half)) is not None] if steady else []
+    known = [(cell, value) for cell in cells if (value := cell.headline(headline)) is not None and value > 0]
+    values = [value for _, value in known]
+    first = next((cell for cell, _ in known if not cell.whole), None)  # the halves of a whole load are its beginning and its end
+    halves = [] if first is None else [value for half in first.halves if (value := _half(first, headline, half)) is not None]
     return _estimated(values, halves, headline in SHARES)
 
 

@@ -162,7 +162,6 @@ CHARTS: dict[str, tuple[str, str]] = {
     "axis.offered": ("users who come, % of the capacity", "유입 부하, 처리 능력 대비 %"),
     "axis.goodput": ("right answers in time, % of the capacity", "제때 온 올바른 응답, 처리 능력 대비 %"),
     "axis.p99": ("p99 in ms, from the user's coming", "p99(ms), 사용자 도착 시각부터"),
-    "axis.load": ("seconds of load", "부하를 건 뒤 지난 시간(초)"),
     "axis.seconds": ("seconds from exec", "프로세스 실행부터 걸린 시간(초)"),
     # --- tooltips and tables -------------------------------------------------------------------------------------------------------
     "of.rounds": ("{n} of {all}", "{n}/{all}"),

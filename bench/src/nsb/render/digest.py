@@ -19,11 +19,11 @@ UNKNOWN = "◇"
 
 
 def value(row: Row, place: Place, language: Language) -> str:
-    """`29.1`; `29.1?` with doubts; `≤3.2` for an upper bound; `480/s` where that was reached; a word where there is no figure."""
+    """`29.1`; `29.1?` with doubts; `≤3.2`, `≥598` for a bound; `480/s` where that was reached; a word where there is no figure."""
     if place.value is None:
         return "" if place.word == "not asked" else own(messages.word("status", place.word or "missing"), language)
     shown = f"{place.value:.0f}" if by_clock(row) and not place.reached else number(place.value)
-    return f"{'≤' if place.bound else ''}{shown}{'/s' if place.reached else ''}{'?' if place.doubtful else ''}"
+    return f"{place.bound or ''}{shown}{'/s' if place.reached else ''}{'?' if place.doubtful else ''}"
 
 
 def by_clock(row: Row) -> bool:
@@ -123,7 +123,7 @@ def with_interval(row: Row, place: Place, language: Language) -> str:
     assert place.low is not None
     assert place.high is not None
     if place.bound:
-        return f"≤ {messages.amount(number(place.high), row.unit, language)}"
+        return f"{place.bound} {messages.amount(number(place.high if place.bound == '≤' else place.value), row.unit, language)}"
     low, high = (f"{each:.0f}" if by_clock(row) else number(each) for each in (place.low, place.high))
     return text("digest.interval", language, value=_amount(row, value(row, place, language), language), low=low, high=high)
 

@@ -151,7 +151,8 @@ def _example(name: str, load: Workload, model: CostModel, worked: Sequence[Worke
         first = "–" if each.full_first is None else text(
             "size.full", language, station=text(f"size.station.{each.full_first}", language), rate=size.short(each.full_at or 0.0)
         )  # fmt: skip
-        cells = (size.told(each.cores), size.told(each.memory_mib), number(each.p50_ms or 0.0), first, size.told(each.price))
+        memory = f"{'≤' if each.memory_bound else ''}{size.told(each.memory_mib)}"
+        cells = (size.told(each.cores), memory, number(each.p50_ms or 0.0), first, size.told(each.price))
         yield f"| {'✗ ' if each.lacks else ''}{each.contender} | {' | '.join(cells)} |"
     yield ""
     lacks = [f"✗ {each.contender}: {'; '.join(size.lack(one, language) for one in each.lacks)}.  " for each in found if each.lacks]

@@ -9,7 +9,7 @@ from markupsafe import Markup, escape
 
 from nsb.analyse import digest
 from nsb.analyse.digest import Mark
-from nsb.analyse.table import Entry, Table
+from nsb.analyse.table import Entry, Table, lacking
 from nsb.records.sources import Code, Size
 from nsb.registry.claims import Criterion, Dominance
 from nsb.registry.terms import MORE_IS_BETTER, Headline
@@ -80,7 +80,7 @@ def figure(entry: Entry) -> Markup:
     """As in table.md; without a figure, a word in the reader's language."""
     if entry.figure is not None:
         return escape(words.figure(entry))
-    return text("page.no_figure" if entry.status in ("valid", "censored") else f"status.{entry.status}")
+    return text(f"status.{lacking(entry)}")
 
 
 def legend(table: Table) -> list[Markup]:
