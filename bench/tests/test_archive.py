@@ -16,7 +16,7 @@ from nsb.measure.journal import JournalError
 from nsb.session.runs import read_run
 from test_integrity import BENCH, RECORDED, RESULTS, verb
 
-FILES = {"k6/02-b.json": b'{"b": 1}', "k6/01-a.json": b'{"a": "\xc3\xa9"}', "oha/01-a.json": b"{}", "samples.csv": b"time_s\n0.1\n"}
+FILES = {"k6/02-b.json": b'{"b": 1}', "k6/01-a.json": b'{"a": "\xc3\xa9"}', "k6/03-c.json": b"{}", "samples.csv": b"time_s\n0.1\n"}
 
 
 @pytest.fixture

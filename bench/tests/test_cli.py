@@ -105,6 +105,19 @@ def test_show_prints_a_part_of_every_service() -> None:
         assert path in done.stdout
 
 
+def test_a_part_of_the_tests_that_is_none_is_refused_before_any_runs() -> None:
+    done = nsb("test", "harness: format", "typo")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "'typo' begins none of harness: format; harness: lint;" in done.stderr
+
+
+def test_a_database_url_that_is_none_is_refused_before_anything_is_built() -> None:
+    done = nsb("bench", "go", "--database-url", "postgres://root:hidden@127.0.0.1/nsb")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("--database-url: must look like mysql://")
+    assert "hidden" not in done.stderr
+
+
 def test_a_run_of_another_machine_is_not_resumed(tmp_path: Path) -> None:
     shutil.copytree(RUN, tmp_path / "run")
     done = nsb("bench-all", "--resume", str(tmp_path / "run"))

@@ -43,6 +43,7 @@ from nsb.verbs import clustering
 from nsb.verbs.planning import Asked
 from test_cli import nsb
 from test_kubernetes import FILES
+from test_resume import recorded
 
 HERE = Path(__file__).parent
 
@@ -622,7 +623,8 @@ def test_a_plan_for_a_cluster_has_one_contender_at_a_time(registry: Registry) ->
     assert (plan.order, plan.profile, plan.workers, plan.generators) == ("contender", "1cpu", 1, ((0,), (1,), (2,)))
     assert all(len(group) == 1 for _, group in plan.all_groups)
     kept = replace(plan.only(["go"]), order=plan.order)
-    assert clustering._announced_s(kept) > 0
+    there = [recorded(slot, "valid") for slot in kept.slots(1)]
+    assert clustering._announced_s(kept) > clustering._announced_s(kept, there[1:]) > 0 == clustering._announced_s(kept, there)
     rows = [each for each in plan.scenarios if isinstance(each, CostRow)]
     assert rows
     assert all(len(plan.generators_of(each)) == 3 for each in rows)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import random
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -259,6 +260,7 @@ def test_what_cannot_be_compared_or_judged_exits_3(tmp_path: Path, capsys: pytes
 def ended(arguments: list[str]) -> int:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("sys.argv", ["nsb", *arguments])
+        patch.setattr(cli, "_leave", sys.exit)
         with pytest.raises(SystemExit) as caught:
             cli.main()
     return int(caught.value.code or 0)

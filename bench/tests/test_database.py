@@ -22,6 +22,7 @@ import pytest
 
 from nsb.measure import database_private
 from nsb.measure.database import Counters, DatabaseError, Server, find_server, provide, server_settings, user_name
+from nsb.registry.load import ConfigurationError
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("database")]  # one server for all
 CACHE = Path(__file__).parents[2] / ".tools" / "database"
@@ -390,6 +391,7 @@ def test_a_server_of_ones_own_is_left_as_it_was_found(server: Server, tmp_path: 
     before = rows(root, accounts), rows(root, schemas)
     with own(admin_url(server, "made%20here"), tmp_path) as mine:
         assert mine.pid is None
+        assert (mine.can_hang, server.can_hang) == (False, True)
         assert (mine.kind, mine.version, mine.port) == (server.kind, server.version, server.port)
         with login(mine.user_url("own-go").replace("%20", " ")) as cursor:
             cursor.execute("SELECT COUNT(*) FROM books")
@@ -485,7 +487,7 @@ def test_enough_rights_are_enough(server: Server, tmp_path: Path) -> None:
     ],
 )
 def test_a_url_that_is_none_is_refused_without_showing_it(url: str, tmp_path: Path) -> None:
-    with pytest.raises(DatabaseError, match=r"must look like mysql://user:password@host:port/database") as refused:
+    with pytest.raises(ConfigurationError, match=r"^--database-url: must look like mysql://user:password@host:port/database") as refused:
         own(url, tmp_path)
     assert "hidden" not in str(refused.value)
 

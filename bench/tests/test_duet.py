@@ -20,7 +20,7 @@ from nsb.records.cells import Record
 from nsb.records.duet import Driven, Duet, Hang, Midway, Part, Series, Speed, until_steady
 from nsb.records.judged import Cell
 from nsb.records.starts import Start
-from nsb.render import precision, words
+from nsb.render import html_table, precision, words
 
 WINDOWS, EVERY = 12, 0.25
 OPENS = 1000.5
@@ -328,6 +328,25 @@ def test_a_compiler_that_has_little_left_to_do_is_no_doubt() -> None:
     assert judged(record(HONEST.model_copy(update={"own": warm}))).doubts == judged(record(HONEST)).doubts
 
 
+def test_who_was_started_again_in_the_round_is_told() -> None:
+    assert HONEST.partner is not None
+    own, partner = (each.model_copy(update={"ended_before": 137}) for each in (HONEST.own, HONEST.partner))
+    assert not any("restart" in doubt for doubt in judged(record(HONEST)).doubts)
+    again = "had ended with 137 and was started again in this round"
+    assert f"restart: the service {again}" in judged(record(HONEST.model_copy(update={"own": own}))).doubts
+    assert f"restart: the reference {again}" in judged(record(HONEST.model_copy(update={"partner": partner}))).doubts
+
+
+def test_a_reference_that_ended_in_mid_window_leaves_no_figure_and_a_reason() -> None:
+    """Its generator ends at the first wrong answer, so it has half of the readings."""
+    assert HONEST.partner is not None
+    until = next(number for number, at_s in enumerate(HONEST.partner.series.at_s) if at_s > OPENS + 1.3)
+    ended = HONEST.partner.model_copy(update={"series": HONEST.partner.series.only(range(until)), "wrong": "GET /books/1: 500 for a book"})
+    cell = judged(record(HONEST.model_copy(update={"partner": ended})))
+    assert (cell.status, cell.cost) == ("invalid", None)
+    assert any(reason.startswith("V1 ") for reason in cell.reasons)
+
+
 def test_without_answers_there_is_no_figure() -> None:
     silent = Series(at_s=[OPENS, OPENS + 3], answers=[0, 0], service_cpu_s=[0.0, 0.1], generator_cpu_s=[0.0, 0.0])
     dead = driven("slow", silent, answers=0, counted=0)
@@ -467,6 +486,7 @@ def test_in_a_run_of_one_round_what_is_cold_has_no_figure_and_the_word() -> None
         entry = tables._entry("slow", "cost", "cpu", "closed", duet.doubt_cold(cells, [start]))
         assert (entry.figure is None) == (word is not None)
         assert (words.figure(entry) == "cold") == (word is not None)
+        assert (">cold<" in html_table.figure(entry)) == (word is not None), "the page says it by the same word"
 
 
 def test_a_cost_in_the_round_of_a_start_that_was_still_getting_faster_is_doubted() -> None:

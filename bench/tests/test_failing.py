@@ -16,6 +16,7 @@ from nsb.analyse.cells import judged, read_cells
 from nsb.analyse.failing import failed
 from nsb.analyse.physics import Impossible
 from nsb.measure import failing
+from nsb.measure.process import ProcessError
 from nsb.records.cells import Record
 from nsb.records.duet import Part
 from nsb.records.failing import Failing, Side
@@ -164,6 +165,17 @@ def test_what_was_stopped_goes_on_whatever_happens(which: Fault) -> None:
     with pytest.raises(KeyboardInterrupt):
         interrupted()
     assert stopping.told == ["freeze", "thaw"]
+
+
+def test_a_service_that_takes_no_clients_is_named() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+    running: Any = SimpleNamespace(base_url=f"http://127.0.0.1:{port}", contender=SimpleNamespace(id="go"))
+    with (
+        pytest.raises(ProcessError, match=r"^go took 0 of \d+ slow clients: .*refused"),
+        failing.FAULTS["clients"](SimpleNamespace(), running),
+    ):  # type: ignore[arg-type]
+        pass
 
 
 def test_slow_clients_send_half_of_a_request_and_leave() -> None:

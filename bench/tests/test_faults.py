@@ -524,25 +524,44 @@ PHASES: dict[str, Callable[[Path], bool | int]] = {
 }
 
 
+def _harness(folder: Path, phase: str, there: Callable[[Path], bool | int]) -> tuple[subprocess.Popen[bytes], list[psutil.Process]]:
+    """One that has come to this phase, and its processes."""
+    path = os.pathsep.join([str(TESTS.parent / "src"), str(TESTS)])
+    inherited = signal.signal(signal.SIGHUP, signal.SIG_DFL)  # these tests themselves may run under nohup
+    with (folder / "harness.out").open("wb") as output:
+        command = [sys.executable, "-u", "-m", "fakes.stage", str(folder), phase]
+        harness = subprocess.Popen(command, env={**os.environ, "PYTHONPATH": path}, stdout=output, stderr=output)
+    signal.signal(signal.SIGHUP, inherited)
+    until = time.monotonic() + 300
+    while not there(folder):
+        assert harness.poll() is None, (folder / "harness.out").read_text()
+        assert time.monotonic() < until, "it never came to that"
+        time.sleep(0.05)
+    family = psutil.Process(harness.pid).children(recursive=True)
+    assert len(family) >= 2
+    return harness, family
+
+
+def test_what_is_refused_waits_for_no_build_beside_it(tmp_path: Path) -> None:
+    harness, family = _harness(tmp_path, "refused", PHASES["build"])
+    (tmp_path / "refuse").touch()
+    try:
+        code = harness.wait(60)
+    finally:
+        harness.kill()
+    _, alive = psutil.wait_procs(family, timeout=30)
+    said = (tmp_path / "harness.out").read_text()
+    assert [" ".join(_command(each)) for each in alive if _command(each)] == [], said
+    assert (code, said.splitlines()[-1]) == (3, "no database is here")
+
+
 @pytest.mark.parametrize(
     ("phase", "number"),
     [*((phase, signal.SIGINT) for phase in PHASES), ("build", signal.SIGTERM), ("cell", signal.SIGHUP)],
     ids=lambda value: value if isinstance(value, str) else signal.Signals(value).name,
 )
 def test_it_ends_in_every_phase_and_nothing_stays(phase: str, number: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    path = os.pathsep.join([str(TESTS.parent / "src"), str(TESTS)])
-    inherited = signal.signal(signal.SIGHUP, signal.SIG_DFL)  # these tests themselves may run under nohup
-    with (tmp_path / "harness.out").open("wb") as output:
-        command = [sys.executable, "-u", "-m", "fakes.stage", str(tmp_path), phase]
-        harness = subprocess.Popen(command, env={**os.environ, "PYTHONPATH": path}, stdout=output, stderr=output)
-    signal.signal(signal.SIGHUP, inherited)
-    until = time.monotonic() + 300
-    while not PHASES[phase](tmp_path):
-        assert harness.poll() is None, (tmp_path / "harness.out").read_text()
-        assert time.monotonic() < until, "it never came to that"
-        time.sleep(0.05)
-    family = psutil.Process(harness.pid).children(recursive=True)
-    assert len(family) >= 2
+    harness, family = _harness(tmp_path, phase, PHASES[phase])
     began = time.monotonic()
     harness.send_signal(number)
     for again in (signal.SIGINT, signal.SIGTERM):  # impatience does no harm

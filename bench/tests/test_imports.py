@@ -14,6 +14,7 @@ HEAVY = {"scipy", "numpy", "altair", "vl_convert", "pymysql", "httpx", "websocke
 SEES = """
 import sys
 from nsb import cli
+cli._leave = sys.exit
 try:
     cli.main()
 except SystemExit:

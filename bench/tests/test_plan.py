@@ -138,6 +138,15 @@ def test_a_ladder_is_warmed_by_itself_and_nothing_else_is_warmed_with_it(registr
     assert made.start_s(jvm, ladder) < made.start_s(jvm, rest) == made.start_s(jvm)
 
 
+def test_nobody_is_started_for_what_it_cannot_run(registry: Registry) -> None:
+    """Warmed by a ladder of /sleep alone, which it does not have, it would fail in all its cells."""
+    made = plan.make(registry, "standard", ["java-nio-1"], ["in-flight-memory", "cost-hello"], "1cpu", 1, 3, rounds=1)
+    first = made.first(1, "java-nio-1")
+    assert first is not None
+    assert first.id == "cost-hello"
+    assert [each.id for each in made.warmed_with(made.contenders[0], first)] == ["cost-hello"]
+
+
 def test_a_breakdown_is_announced_with_the_starts_and_the_waits_that_it_costs(registry: Registry) -> None:
     """20261125-overload: java-vt broke down in each of its 15 cells and was started 15 times, 3 of them with the others."""
     names = ["overload-read", "overload-wait", "overload-mixed"]

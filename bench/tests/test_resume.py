@@ -18,6 +18,7 @@ from nsb.records.judged import Cell, Status
 from nsb.registry import plan as plans
 from nsb.registry.load import Registry
 from nsb.session import run as session
+from nsb.verbs import clustering, measuring
 from test_cli import RUN, nsb
 
 pytestmark = pytest.mark.slow
@@ -248,6 +249,27 @@ def test_a_run_that_lacks_nothing_is_reported_and_nothing_starts(of_here: Path, 
     assert done.returncode == 0, done.stderr
     assert "Every planned cell is there already." in done.stdout
     assert "Building" not in done.stdout
+
+
+def test_a_run_of_one_contender_at_a_time_goes_on_as_one(registry: Registry, tmp_path: Path) -> None:
+    """A start that all share serves two rounds of the standard tier; who is alone is started, and measured by all rows, in each."""
+    begun = plans.make(registry, "standard", ["go", "rust"], ["cost-hello", "hello-max"], "1cpu", 1, 3, rounds=2).only(
+        ["go", "rust"], ("contender", "asked for")
+    )
+    old = {"tier": "standard", "contenders": ["go", "rust"], "scenarios": ["cost-hello", "hello-max"], "seed": 3, "rounds": 2, "workers": 1}
+    run = {"runner": "native", "plan": {**old, "profile": "1cpu", "order": begun.order, "order_why": begun.order_why}}
+    plan = measuring._planned(workshop(ROOT, registry), run, tmp_path)
+    slots = [slot for round_ in (1, 2) for slot in begun.slots(round_)]
+    last = slots[-1]
+    assert (last.round, last.scenario.id) == (2, "hello-max")
+    assert [slot.key for slot, _ in plans.missing(plan, [recorded(slot, "valid") for slot in slots[:-1]])] == [last.key]
+
+
+def test_a_resumed_run_on_a_cluster_divides_its_costs_as_before(registry: Registry, tmp_path: Path) -> None:
+    old = {"tier": "standard", "contenders": ["go"], "scenarios": ["cost-hello"], "seed": 3, "rounds": 2, "workers": 1, "profile": "1cpu"}
+    run = {"runner": "kubernetes", "plan": {**old, "generators": 3}}
+    plan = clustering.alone(measuring._planned(workshop(ROOT, registry), run, tmp_path), 3)
+    assert len(plan.generators_of(plan.scenarios[0])) == 3
 
 
 def test_what_is_gone_from_the_registry_is_refused(of_here: Path) -> None:

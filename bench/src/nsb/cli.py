@@ -75,10 +75,22 @@ Generators = Annotated[int, typer.Option(min=1, max=64, help="generators that di
 ProfileOption = Annotated[str | None, typer.Option("--profile", help="1cpu or ncpu; default: 1cpu below 4 cores")]
 Out = Annotated[Path | None, typer.Option(help="the run's folder; default: bench/out/<time>-<host>")]
 Resume = Annotated[Path | None, typer.Option(help="go on with an interrupted run: its folder or id")]
+
+
+def _database_url(url: str | None) -> str | None:
+    """The same. Raises ConfigurationError where it is none: told before anything is built."""
+    if url:
+        from nsb.measure.database import parsed  # its driver takes a while to import
+
+        parsed(url)
+    return url
+
+
 DatabaseUrl = Annotated[
     str | None,
     typer.Option(
         envvar="NSB_DATABASE_URL",
+        callback=_database_url,
         help="mysql://admin:password@host:port of a server of one's own; in the variable the password is in no list of processes",
     ),
 ]
@@ -108,10 +120,10 @@ def _verb() -> None:
         app(prog_name="nsb", standalone_mode=True)
     except Failure as failure:
         _tell(str(failure))
-        sys.exit(failure.exits)
+        _leave(failure.exits)
     except OSError as error:  # a full disk, a folder without rights
         _tell(f"{error.filename or 'the machine'}: {error.strerror}")
-        sys.exit(Failure.exits)
+        _leave(Failure.exits)
     except Interrupted as stop:
         _tell("stopped")
         _leave(stop.exit_code)
@@ -122,7 +134,7 @@ def _tell(sentence: str) -> None:
 
 
 def _leave(code: int) -> NoReturn:
-    """Ends at once: an interpreter that ends by itself waits for the threads of rules under way."""
+    """Ends at once: an interpreter that ends by itself waits for the threads of rules and builds under way."""
     with contextlib.suppress(OSError):
         sys.stdout.flush()
         sys.stderr.flush()

@@ -16,12 +16,14 @@ from typing import cast
 from nsb import cli
 from nsb.analyse.cells import judged
 from nsb.conform import suite
+from nsb.errors import Refused
 from nsb.measure import generator, native, running
 from nsb.measure.database import Counters, DatabaseError, Server
 from nsb.measure.host import parted, placement
 from nsb.measure.interrupt import undisturbed
 from nsb.measure.journal import Journal
 from nsb.measure.process import Process
+from nsb.measure.together import together
 from nsb.measure.tools import Workshop
 from nsb.records.judged import Cell
 from nsb.records.schema import SCHEMA
@@ -172,6 +174,17 @@ def build(folder: Path) -> None:
     work.build("fake", folder / "logs" / "build.log", print)
 
 
+def refused(folder: Path) -> None:
+    """A build, and beside it what is refused once the file `refuse` is there."""
+
+    def refuse() -> None:
+        while not (folder / "refuse").exists():
+            time.sleep(0.05)
+        raise Refused("no database is here")
+
+    together([lambda: build(folder), refuse])
+
+
 def conforming(folder: Path) -> None:
     """Rules under way in three threads: one waits for an answer, one for a start, one for nothing that could end."""
     fakes = Fakes(folder, {"a": ""})
@@ -228,6 +241,8 @@ def main(folder: Path, phase: str) -> None:
     def verb(prog_name: str, standalone_mode: bool) -> None:
         if phase == "build":
             build(folder)
+        elif phase == "refused":
+            refused(folder)
         elif phase == "conformance":
             conforming(folder)
         else:

@@ -122,8 +122,13 @@ def judged(record: Record) -> Cell:
 def _cost(common: dict[str, Any], wall_s: float, seen: Duet) -> Cell:
     """The cell of a cost row, its cost as it was in this cell: `duet.anchored` makes it that of the round."""
     found, checks = duet.figure(seen), duet.checks(seen)
+    outcome = _outcome(checks, found is not None)
+    again = _of_the_process(seen.own.ended_before)
+    if seen.partner is not None:
+        again += _of_the_process(seen.partner.ended_before, "the reference")
     common |= {
-        **_outcome(checks, found is not None),
+        **outcome,
+        "doubts": [*outcome["doubts"], *again],
         "limit": "cpu",
         "wall_s": wall_s,
         "window_s": round(seen.closes_s - seen.opens_s, 3),
@@ -284,9 +289,9 @@ def _measured(common: dict[str, Any], record: Record, seen: Observed, o: Observa
     )
 
 
-def _of_the_process(ended: int | None) -> list[str]:
+def _of_the_process(ended: int | None, who: str = "the service") -> list[str]:
     """What every cell of a process says."""
-    return [] if ended is None else [f"restart: the service had ended with {ended} and was started again in this round"]
+    return [] if ended is None else [f"restart: {who} had ended with {ended} and was started again in this round"]
 
 
 def _of_the_levels(seen: Observed) -> list[str]:

@@ -69,6 +69,10 @@ def figure(duet: Duet) -> CostFigure | None:
     partner = duet.partner.series.between(duet.opens_s, duet.closes_s) if duet.partner is not None else None
     if min(len(own.costs()), len(partner.costs()) if partner is not None else LEAST_WINDOWS) < LEAST_WINDOWS:
         return None
+    try:
+        halves = _halves(own, partner)
+    except ValueError:  # one of them answered nothing in one half
+        return None
     error, halves_error = _errors(_logs(own, partner))
     return CostFigure(
         own_us=round(math.exp(log_cost(own)), 4),
@@ -76,7 +80,7 @@ def figure(duet: Duet) -> CostFigure | None:
         partner_us=None if partner is None else round(math.exp(log_cost(partner)), 4),
         ratio=None if partner is None else round(math.exp(log_ratio(own, partner)), 5),
         error=round(error, 5),
-        halves=round(_halves(own, partner), 5),
+        halves=round(halves, 5),
         halves_error=round(halves_error, 5),
         windows=len(own.costs()),
         speed=None if not duet.speeds else round(statistics.fmean(each.memory_steps_per_us for each in duet.speeds), 1),

@@ -17,7 +17,7 @@ from nsb.measure.integrity import SUMMED, SUMS, sums, verify
 from nsb.measure.journal import RUN, SAMPLES, JournalError, cut_torn_tail, hold, write_whole
 
 RAW = "raw.tar.xz"
-FOLDERS = ("k6", "oha")
+SUMMARIES = "k6"
 """Where the generators' summaries lie while a run is measured; beside them, samples.csv."""
 _PRESET = 9 | lzma.PRESET_EXTREME
 
@@ -79,8 +79,7 @@ def pack(run: Path) -> bytes:
 
 def loose(run: Path) -> list[str]:
     """The raw files of a run that is not packed, by their names below its folder, sorted."""
-    found = [path for folder in FOLDERS for path in (run / folder).glob("*.json")]
-    return sorted(path.relative_to(run).as_posix() for path in [*found, *run.glob(SAMPLES)])
+    return sorted(path.relative_to(run).as_posix() for path in [*(run / SUMMARIES).glob("*.json"), *run.glob(SAMPLES)])
 
 
 def members(run: Path) -> list[str]:

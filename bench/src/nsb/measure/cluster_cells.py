@@ -143,8 +143,11 @@ class Cells:
         if not lines:
             return []
         began_s = time.time() - running.age_s  # of the service, by this clock
-        used, visits = running.process.uses(time.time() - lines[0]["at_s"] + AROUND_S), list[Visit]()
-        edges = [lines[0]]
+        try:
+            used = running.process.uses(time.time() - lines[0]["at_s"] + AROUND_S)
+        except Untold:
+            return []  # it is asked again after the next step
+        visits, edges = list[Visit](), [lines[0]]
         for line in lines[1:]:
             if line["at_s"] < edges[-1]["at_s"] + warming.STEP_S - 0.01 or line["at_s"] > used.lines[-1].at_s:
                 continue

@@ -83,6 +83,7 @@ def measure(on: Cluster, scenario: CostRow, timing: Timing, running: Placed, see
         answers_of=load.answers_of if isinstance(scenario, Mixture) else [],
         least_ms=load.least_ms,
         pss_mib=read.service.at(closes_s).pss_mib,
+        ended_before=running.ended_before,
     )
     return Duet(
         own=own,

@@ -39,6 +39,7 @@ from nsb.measure.database_private import (
     server_settings,
     title,
 )
+from nsb.registry.load import ConfigurationError
 from nsb.registry.services import numbers
 
 __all__ = ["Counters", "DatabaseError", "Server", "find_server", "private_server", "provide", "server_settings", "user_name"]
@@ -51,6 +52,8 @@ BOOKS = 10_000
 
 INNODB_LOOKS_S = 0.12
 """How long innodb_trx shows an old view to whoever reads it again (s, a little more than the server's 0.1)."""
+
+CANNOT_HANG = "only a database that the run has started as this user can be made to hang: leave --database-url out, take --runner native"
 
 RIGHTS = (
     "give the account of the URL these rights and try again: "
@@ -216,8 +219,19 @@ class Server:
         """What time it is on the server's machine (s since the epoch)."""
         return float(self._admin.row("SELECT UNIX_TIMESTAMP(NOW(6))")[0])
 
+    @property
+    def can_hang(self) -> bool:
+        """Whether it is the run's own, and its process may get a signal: that of a container belongs to a user of the image."""
+        if self.pid is None:
+            return False
+        try:
+            os.kill(self.pid, 0)
+        except PermissionError:
+            return False
+        return True
+
     def freeze(self) -> None:
-        """It hangs from now on: connections stay open and nothing is answered. Raises DatabaseError where it is not the run's own."""
+        """It hangs from now on: connections stay open and nothing is answered. Only where it can hang."""
         self._signal(signal.SIGSTOP)
 
     @property
@@ -232,8 +246,7 @@ class Server:
         self._signal(signal.SIGCONT)
 
     def _signal(self, number: int) -> None:
-        if self.pid is None:
-            raise DatabaseError("the database is not this run's own, so it cannot be made to hang: leave MYSQL_URL out")
+        assert self.pid is not None
         os.kill(self.pid, number)
 
     def must_answer(self) -> None:
@@ -470,7 +483,7 @@ def provide(url: str | None, folder: Path, cache: Path, max_connections: int, sa
 
 
 def _own(url: str, max_connections: int, say: Say) -> Server:
-    login, schema = _parsed(url)
+    login, schema = parsed(url)
     where = f"{login.host}:{login.port}"
     try:
         admin = _Admin(login, RIGHTS.format(schema=schema))
@@ -494,18 +507,19 @@ def _own(url: str, max_connections: int, say: Say) -> Server:
     return server
 
 
-def _parsed(url: str) -> tuple[Login, str]:
-    wanted = "the database URL must look like mysql://user:password@host:port/database"  # it has a password: never shown
+def parsed(url: str) -> tuple[Login, str]:
+    """The administrator's login, and the schema. Raises ConfigurationError, which does not quote the URL: it has a password."""
+    wanted = "--database-url: must look like mysql://user:password@host:port/database"
     try:
         parts = urlsplit(url)
         port = parts.port or 3306
     except ValueError as error:
-        raise DatabaseError(f"{wanted} ({_words(error)})") from None
+        raise ConfigurationError([f"{wanted} ({_words(error)})"]) from None
     schema = unquote(parts.path.removeprefix("/")) or SCHEMA
     if parts.scheme not in ("mysql", "mariadb") or not parts.hostname or not parts.username:
-        raise DatabaseError(wanted)
+        raise ConfigurationError([wanted])
     if parts.query or parts.fragment or "/" in schema or "`" in schema:
-        raise DatabaseError(f"{wanted}, and nothing behind the database")
+        raise ConfigurationError([f"{wanted}, and nothing behind the database"])
     return Login(parts.hostname, port, unquote(parts.username), unquote(parts.password or "")), schema
 
 

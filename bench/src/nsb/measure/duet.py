@@ -159,6 +159,7 @@ def _measure(ground: Ground, scenario: CostRow, timing: Timing, own: Running, pa
             compiled_s=None if (compiled := spent_s(*compilings)) is None else round(compiled, 6),
             least_ms=load.least_ms,
             pss_mib=round(memory, 2),
+            ended_before=running.ended_before,
             at_once=min(scenario.vus, running.contender.at_once(len(ground.stage.placement.service), scenario.upstream_calls)),
             single_us=single,
             answers_of=load.answers_of if isinstance(scenario, Mixture) else [],
@@ -230,7 +231,7 @@ def _hang(stage: Stage, scenario: CostRow, both: Sequence[Running], generators: 
         return None
     name: Literal["database", "upstream"]
     whom: Program | Server
-    if scenario.statements and stage.database.pid is not None:
+    if scenario.statements and stage.database.can_hang:
         name, whom = "database", stage.database
     elif scenario.upstream_calls:
         name, whom = "upstream", stage.upstream

@@ -16,7 +16,7 @@ from nsb.measure.generator import Open
 from nsb.measure.meter import Meter, sleep_until
 from nsb.measure.native import Stage
 from nsb.measure.overload import BEGIN_S, QUICK, QUICK_MORE_MS
-from nsb.measure.process import ALL_CORES, Process
+from nsb.measure.process import ALL_CORES, Process, ProcessError
 from nsb.measure.running import Running
 from nsb.records.failing import Failing, Side
 from nsb.records.overload import Tally
@@ -135,7 +135,7 @@ def _upstream(stage: Stage, running: Running) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _database(stage: Stage, running: Running) -> Iterator[None]:
-    """The same. Raises DatabaseError where the server is not the run's own."""
+    """The same, of a database that can hang (Server)."""
     stage.database.freeze()
     try:
         yield
@@ -145,14 +145,17 @@ def _database(stage: Stage, running: Running) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _clients(stage: Stage, running: Running) -> Iterator[None]:
-    """Clients who send half of a request and then nothing."""
+    """Clients who send half of a request and then nothing. Raises ProcessError where the service does not take them."""
     at = urlsplit(running.base_url)
     slow: list[socket.socket] = []
     try:
-        for _ in range(SLOW_CLIENTS):
-            one = socket.create_connection((at.hostname or "", at.port or 0), timeout=2.0)
-            slow.append(one)
-            one.sendall(HALF_A_REQUEST)
+        try:
+            for _ in range(SLOW_CLIENTS):
+                one = socket.create_connection((at.hostname or "", at.port or 0), timeout=2.0)
+                slow.append(one)
+                one.sendall(HALF_A_REQUEST)
+        except OSError as error:
+            raise ProcessError(f"{running.contender.id} took {len(slow)} of {SLOW_CLIENTS} slow clients: {error}") from None
         yield
     finally:
         for one in slow:

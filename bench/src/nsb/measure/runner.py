@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from nsb.measure import exhausting, failing, holder, manifest, overload, warming
+from nsb.measure.database import CANNOT_HANG
 from nsb.measure.duet import Ground
 from nsb.measure.interrupt import hurried
 from nsb.measure.journal import Journal
@@ -92,10 +93,12 @@ class Runner:
         """
         seen: dict[str, Any] = {"round": round_, "contender": contender.id, "started_at": now(), "ladder": ladder(first)}
         try:
-            if contender.id in self._running:
-                self._running.pop(contender.id).process.end(0)  # one that ended by itself: whatever it started is still there
+            ended = self._running.pop(contender.id, None)
+            if ended is not None:
+                ended.process.end(0)  # it ended by itself: whatever it started is still there
             running = self.stage.start(contender)
             self._running[contender.id] = running
+            running.ended_before = None if ended is None else ended.process.exit_code
             running.ladder = ladder(first)
             try:
                 self._prepare(running, seen, self.plan.warmed_with(contender, first))
@@ -186,17 +189,13 @@ class Runner:
             self._end(slot.contender.id)
             running = None
         if running is None or running.process.exit_code is not None:
-            code = None if running is None else running.process.exit_code
             try:
                 running = self._begin(contender, slot.round, slot.scenario)
-                running.ended_before = code
             except (Died, ProcessError) as error:
                 self._out[slot.contender.id] = str(error)
                 return self._unmeasured(slot, attempt, "failed", str(error))
-        if isinstance(slot.scenario, shapes.Failing) and slot.scenario.fault == "database" and self.stage.database.pid is None:
-            return self._unmeasured(
-                slot, attempt, "unsupported", "only a database of the run's own can be made to hang: leave MYSQL_URL out"
-            )
+        if isinstance(slot.scenario, shapes.Failing) and slot.scenario.fault == "database" and not self.stage.database.can_hang:
+            return self._unmeasured(slot, attempt, "unsupported", CANNOT_HANG)
         began, started_at = time.monotonic(), now()
         try:
             return self._record(slot, attempt, started_at, began, **self._seen(slot, running, attempt))

@@ -148,6 +148,8 @@ class Driven(Frozen):
     """Memory of its processes when the window has closed, its connections open and at work (MiB). None: nobody looked."""
     at_once: int | None = None
     """How many of its requests can have a statement or their calls under way, by what it declares; at least. None: nobody asked."""
+    ended_before: int | None = None
+    """The exit code of the process before it, where that had ended by itself in this round."""
     single_us: float | None = None
     """CPU µs of the same request with one round of computing, after the load (until 2026-11-26 before it). None: it computes nothing."""
 

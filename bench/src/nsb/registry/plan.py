@@ -212,8 +212,9 @@ class Plan:
         return start_s + min(steps_s + rows * visits_s, self.tier.warm_cap_s)
 
     def first(self, round_: int, name: str) -> Scenario | None:
-        """What the process of a contender is started for at the beginning of a round; None where nothing is asked of it."""
-        return next((slot.scenario for slot in self.slots(round_) if slot.contender.id == name), None)
+        """What the process of a contender is started for at the beginning of a round; None where nothing is asked of it that it can run."""
+        asked = (slot for slot in self.slots(round_) if slot.contender.id == name and slot.contender.why_not(slot.scenario) is None)
+        return next((slot.scenario for slot in asked), None)
 
     def breakdown_s(self, contender: Contender) -> float:
         """What it takes beyond that where it breaks down in each overload: it is started again, and waited for in vain (s)."""

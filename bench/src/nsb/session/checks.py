@@ -15,7 +15,7 @@ from rich.console import Console
 
 from nsb.measure.together import together
 from nsb.measure.tools import BuildError, Workshop, workshop
-from nsb.registry.load import Registry
+from nsb.registry.load import ConfigurationError, Registry
 from nsb.session.run import apart, build
 
 QUICK = "--quick"
@@ -44,8 +44,15 @@ def names(root: Path, registry: Registry) -> list[str]:
 
 
 def run_all(root: Path, registry: Registry, only: Sequence[str], console: Console, quick: bool = False) -> int:
-    """Runs every part (or those whose name starts with one of `only`; or the quick ones), goes on after a failure; 0 where all passed."""
-    parts = [p for p in _parts(root, registry, quick) if not only or any(p.name.startswith(o) for o in only)]
+    """Runs every part (or those whose name starts with one of `only`; or the quick ones), goes on after a failure; 0 where all passed.
+
+    Raises ConfigurationError where one of `only` begins no name.
+    """
+    there = _parts(root, registry, quick)
+    names_ = [part.name for part in there]
+    if unknown := [each for each in only if not any(name.startswith(each) for name in names_)]:
+        raise ConfigurationError([f"ONLY: {each!r} begins none of {'; '.join(names_)}" for each in unknown])
+    parts = [part for part in there if not only or any(part.name.startswith(each) for each in only)]
     failed: list[str] = []
     begun = itertools.count(1)
 
@@ -71,7 +78,7 @@ def run_all(root: Path, registry: Registry, only: Sequence[str], console: Consol
     for name in failed:
         console.print(f"failed: {name}", markup=False)
     console.print(f"{len(parts) - len(failed)} passed, {len(failed)} failed")
-    return 1 if failed or not parts else 0
+    return 1 if failed else 0
 
 
 def _parts(root: Path, registry: Registry, quick: bool = False) -> list[Part]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import time
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -89,7 +90,7 @@ def run(
         tell_unsupported(plan)
         for why, names in by_reason(_not_here(plan)).items():
             console.print(f"{', '.join(names)}: {why}", markup=False, soft_wrap=True)
-        announced = _announced_s(plan)
+        announced = _announced_s(plan, already)
         console.print(f"{size(plan)}, about {announced / 60:.0f} minutes; profile {plan.profile}, seed {plan.seed}; {folder}", markup=False)
         facts = session.run_facts(plan, on.database, _k6_version(), {}, announced)
         facts["plan"]["generator_cores"] = []  # its node decides
@@ -106,11 +107,12 @@ def run(
     return told(plan, registry, journal, folder, facts, left_out, done, walls)
 
 
-def _announced_s(plan: plans.Plan) -> float:
-    """What the cells and the starts are expected to take (s)."""
-    measured_ = [(contender, scenario) for contender, scenario in plan.pairs if cluster.not_here(scenario, contender) is None]
-    cells = sum((plan.cell_s(contender, scenario) + AROUND_S) * plan.rounds_of(scenario) for contender, scenario in measured_)
-    return cells + sum((START_S + plan.start_s(each)) * plan.rounds for each in plan.contenders)
+def _announced_s(plan: plans.Plan, already: Sequence[Cell] = ()) -> float:
+    """What the cells that are not there `already`, and the starts for them, are expected to take (s)."""
+    slots = [slot for slot, _ in plans.missing(plan, already) if cluster.not_here(slot.scenario, slot.contender) is None]
+    starts = {(slot.round, slot.contender.id): slot.contender for slot in slots}
+    cells = sum(plan.cell_s(slot.contender, slot.scenario) + AROUND_S for slot in slots)
+    return cells + sum(START_S + plan.start_s(each) for each in starts.values())
 
 
 def _not_here(plan: plans.Plan) -> dict[str, str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -93,7 +93,7 @@ def bench(
 
             reading.report(resume, False)
             return
-        order = before["plan"].get("order", "scenario")
+        order = plan.order
         out = resume
     elif on_cluster:
         from nsb.verbs import clustering  # what measures takes a second to import
@@ -138,7 +138,7 @@ def _planned(work: Workshop, run: dict[str, Any], folder: Path) -> plans.Plan:
     gone = [name for name in (*old["contenders"], *old["scenarios"]) if name not in {**registry.contenders, **registry.scenarios}]
     if gone:
         raise Refused(f"{folder} cannot be resumed: {', '.join(gone)} is not in the registry any more. Start a new run.")
-    return plans.make(
+    plan = plans.make(
         registry,
         old["tier"],
         old["contenders"],
@@ -151,7 +151,9 @@ def _planned(work: Workshop, run: dict[str, Any], folder: Path) -> plans.Plan:
         articles=old.get("articles", []),
         nofile=host.raise_limits(),
         generators=generators_on(old["profile"], old.get("generators", 1)),
+        solo=run["runner"] == "kubernetes",
     )
+    return replace(plan, order=old.get("order", "scenario"), order_why=old.get("order_why", ""))
 
 
 def refuse_differences(before: dict[str, Any], now: dict[str, Any], folder: Path) -> None:
