@@ -102,6 +102,16 @@ def test_few_rounds_show_nothing_and_say_so(rounds: int) -> None:
     assert ("| a-dear | rate" in section(results)) == (rounds > 1)  # no number without spread
 
 
+@pytest.mark.parametrize(("rounds", "says"), [(6, "no twin"), (4, "too few rounds")])
+def test_a_plant_without_a_twin_says_so(rounds: int, says: str) -> None:
+    plan = {**RUN["plan"], "controls": {"a-dear": RUN["plan"]["controls"]["a-dear"]}}
+    results = controls.compare({"plan": plan}, cells(rounds, 0.02, {"a": {}, "a-dear": {"cpu": 1.5}}))
+    assert [control.passed for control in results] == [None] * len(results)
+    lines = [line for line in section(results).splitlines() if line.startswith("| a-dear |")]
+    assert lines
+    assert all(line.endswith(f"| {says} |") for line in lines)
+
+
 def test_a_run_without_controls_has_no_section() -> None:
     run = {"plan": {**RUN["plan"], "controls": {}}}
     assert section(controls.compare(run, cells(6, 0.02))) == ""

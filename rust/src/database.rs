@@ -51,7 +51,7 @@ impl Database {
     pub async fn execute<T: FromRow + Send + 'static>(&self, statement: &'static str, values: Params) -> Outcome<T> {
         let lent = self.acquire().await?;
         let task = tokio::spawn(async move {
-            let (_permit, mut connection) = lent; // the connection goes back first: who gets the permit waits for it hardly
+            let (_permit, mut connection) = lent; // the connection goes back first: the next permit hardly waits for it
             let row = connection.exec_first(statement, values).await?;
             Ok::<_, Problem>((row, connection.last_insert_id()))
         });

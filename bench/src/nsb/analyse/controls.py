@@ -29,6 +29,11 @@ class Control(Frozen):
             return None if self.verdict.gate.reason == "no_twin" else self.verdict.gate.reason is None
         return None if self.verdict.reason in ("too_few_rounds", "no_twin") else self.verdict.outcome == "higher"
 
+    @property
+    def open_for(self) -> Literal["too_few_rounds", "no_twin"]:
+        """Why nobody can say whether it passed: a plant is judged by the run's twin."""
+        return "no_twin" if self.kind == "plant" and self.verdict.reason == "no_twin" else "too_few_rounds"
+
 
 def compare(run: Mapping[str, Any], cells: Iterable[Cell]) -> list[Control]:
     """Every control of the run beside its original.

@@ -80,7 +80,7 @@ def _number(value: float, verdict: Verdict) -> str:
 
 def _said(control: Control) -> str:
     if control.passed is None:
-        return "no twin" if control.kind == "plant" and control.verdict.reason == "no_twin" else "too few rounds"
+        return control.open_for.replace("_", " ")
     if control.kind == "twin":
         return "holds" if control.passed else "**differs**"
     if control.passed:

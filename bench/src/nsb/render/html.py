@@ -206,7 +206,7 @@ def _control_interval(control: Control) -> tuple[str, str]:
 
 def _control_result(control: Control) -> Markup:
     if control.passed is None:
-        return text("reason.no_twin" if control.kind == "plant" and control.verdict.reason == "no_twin" else "reason.too_few_rounds")
+        return text(f"reason.{control.open_for}")
     if control.kind == "twin":
         return text("control.holds" if control.passed else "control.differs")
     return text("control.found" if control.passed else "control.not_found")

@@ -49,9 +49,8 @@ def run_all(root: Path, registry: Registry, only: Sequence[str], console: Consol
     Raises ConfigurationError where one of `only` begins no name.
     """
     there = _parts(root, registry, quick)
-    names_ = [part.name for part in there]
-    if unknown := [each for each in only if not any(name.startswith(each) for name in names_)]:
-        raise ConfigurationError([f"ONLY: {each!r} begins none of {'; '.join(names_)}" for each in unknown])
+    if unknown := [each for each in only if not any(part.name.startswith(each) for part in there)]:
+        raise ConfigurationError([f"ONLY: {each!r} begins none of {'; '.join(part.name for part in there)}" for each in unknown])
     parts = [part for part in there if not only or any(part.name.startswith(each) for each in only)]
     failed: list[str] = []
     begun = itertools.count(1)
