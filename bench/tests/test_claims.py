@@ -68,12 +68,9 @@ def figure(metric: str, value: float) -> dict[str, Any]:
 def levels(goodput: float) -> list[LevelFigure]:
     """The same share at three levels; back after twice as many ms."""
     return [
-        LevelFigure(
-            percent=percent, goodput=goodput, p50_ms=None, p99_ms=None, gave_up=0.0, errors=0.0, queued=0.0, kinds={}, memory_mib=1.0,
-            late=False, back_ms=2 * goodput,
-        )
+        LevelFigure(percent=percent, goodput=goodput, p99_ms=None, memory_mib=1.0, late=False, back_ms=2 * goodput)
         for percent in (100, 120, 150)
-    ]  # fmt: skip
+    ]
 
 
 def ran(scenario: str, metric: str, values: Mapping[str, Sequence[float]], **more: Any) -> list[Cell]:

@@ -647,7 +647,8 @@ def test_options_that_do_not_belong_together_are_usage_errors(arguments: list[st
     assert words in done.stderr
 
 
-def test_what_a_cluster_is_not_for_says_so() -> None:
-    done = nsb("conform", "go", "--runner", "kubernetes")
+@pytest.mark.parametrize("verb", [["conform", "go"], ["doctor"]], ids=lambda verb: verb[0])
+def test_what_a_cluster_is_not_for_says_so(verb: list[str]) -> None:
+    done = nsb(*verb, "--runner", "kubernetes")
     assert done.returncode == 3
     assert "only bench-all and bench" in done.stderr

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -23,6 +24,7 @@ from nsb.measure.process import (
     forget_peak,
     free_port,
     lent_mib,
+    port_is_free,
     spent_s,
     switches,
     threads_cpu_s,
@@ -188,6 +190,15 @@ def test_the_dead_cost_nothing() -> None:
 def test_ports_are_never_given_twice() -> None:
     ports = [free_port() for _ in range(50)]
     assert len(set(ports)) == 50
+
+
+def test_a_port_that_the_user_may_not_bind_is_not_said_to_be_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> None:
+        raise PermissionError
+
+    monkeypatch.setattr(socket.socket, "bind", refuse)  # the tests may run as root, who may bind all
+    with pytest.raises(PermissionError):
+        port_is_free(80)
 
 
 def test_nothing_outlives_a_killed_harness_not_even_stopped_workers(tmp_path: Path) -> None:

@@ -43,20 +43,13 @@ def figure(seen: Overload) -> OverloadFigure | None:
 
 
 def _level(seen: Overload, level: Level) -> LevelFigure:
-    users, told = level.users, level.users.lag_p99_ms <= LATE_MS
-    p50, p99 = (users.quantile_ms(share) if told else None for share in (0.5, 0.99))
-    kinds = {"refused": users.refused, "reset": users.reset, **users.statuses}
-    whole = max(1, users.arrivals)
+    users = level.users
+    p99 = users.quantile_ms(0.99) if users.lag_p99_ms <= LATE_MS else None
     return LevelFigure(
         percent=level.percent,
         goodput=round(100 * max(users.good, 1) / seen.window_s / seen.capacity_rps, 3),
-        p50_ms=None if p50 is None else round(p50, 3),
         p99_ms=None if p99 is None or users.good < P99_REQUESTS else round(p99, 3),
         lag_ms=round(users.lag_p99_ms, 3),
-        gave_up=round(users.gave_up / whole, 5),
-        errors=round(users.errors / whole, 5),
-        queued=round(users.queued / whole, 5),
-        kinds={kind: count for kind, count in kinds.items() if count},
         memory_mib=level.pss_mib,
         late=late(users, seen.give_up_ms),
         back_ms=None if users.back_ms < 0 else round(users.back_ms, 1),

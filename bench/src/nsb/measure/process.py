@@ -43,12 +43,19 @@ ALL_CORES = tuple(sorted(os.sched_getaffinity(0)))
 
 
 def port_is_free(port: int) -> bool:
-    """Whether a server could bind this port of the loopback address now."""
-    with socket.socket() as probe, contextlib.suppress(OSError):
+    """Whether a server could bind this port of the loopback address now.
+
+    Raises PermissionError for a privileged port of a user who may not bind one.
+    """
+    with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        probe.bind(("127.0.0.1", port))
+        try:
+            probe.bind(("127.0.0.1", port))
+        except PermissionError:
+            raise
+        except OSError:
+            return False
         return True
-    return False
 
 
 _PORTS = itertools.count(os.getpid() * 997)

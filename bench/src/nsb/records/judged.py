@@ -87,24 +87,15 @@ class CostFigure(Frozen):
 
 
 class LevelFigure(Frozen):
-    """Users who came at one share of the capacity (analyse/overload.py). Shares are of those users, goodput of the capacity."""
+    """Users who came at one share of the capacity (analyse/overload.py)."""
 
     percent: int
     goodput: float
     """Right answers in time, in percent of the capacity; where there was none, what one would have been."""
-    p50_ms: float | None
-    """Of the right answers in time, from the moment of coming; None where the generator was too late to tell."""
     p99_ms: float | None
-    """The same; None below 1000 of them too."""
+    """Of the right answers in time, from the moment of coming; None below 1000 of them, and where the generator was too late to tell."""
     lag_ms: float = 0.0
     """How late the generator saw that a user had come (p99)."""
-    gave_up: float
-    """Share of the users; the next two too."""
-    errors: float
-    queued: float
-    """Who had to wait for a connection."""
-    kinds: dict[str, int]
-    """Errors by kind: refused, reset, and other statuses."""
     memory_mib: float
     late: bool
     """By a tenth of what a user waits, or more: no verdict rests on it."""

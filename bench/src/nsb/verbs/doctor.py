@@ -29,6 +29,8 @@ def doctor(runner: str) -> None:
         containers = beside.submit(engine.parts)
         hangul = beside.submit(_has_hangul)
         work = workshop(ROOT, registry)
+        originals = [c for c in registry.contenders.values() if c.copy_of is None]
+        ground = None if runner == "compose" else runners.asked_of(runner, work, originals, 1, say)
     facts = host.facts(ROOT)
     console.print(
         f"{facts['system']}, kernel {facts['kernel']}, {facts['cpu']}, {facts['cores']} cores, {facts['memory_gib']} GiB",
@@ -47,15 +49,13 @@ def doctor(runner: str) -> None:
     no_font = "no font here has it: Korean charts are SVG only (Debian: apt-get install fonts-noto-cjk)"
     _tell("Hangul", "a font here has it" if hangul.result() else no_font)
     _tell("uv", shutil.which("uv") or "not on PATH: only ./justw lock needs it")
-    originals = [c for c in registry.contenders.values() if c.copy_of is None]
     try:
         there = runners.Compose(work, 1)
     except Absent:
         there = None
     _tell("--runner", "native" if there is None else "native or compose")
-    if runner == "compose":
+    if ground is None:
         sys.exit(INCOMPLETE if there is None or _tell_runnable(there, originals) else DONE)
-    ground = runners.Native(work) if runner == "native" else runners.asked_of("auto", work, originals, 1, say)
     lacking = 0 if git else 1
     try:
         server = find_server(ROOT / ".tools" / "database") if ground.name == "native" else "in a container"

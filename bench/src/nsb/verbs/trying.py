@@ -30,8 +30,11 @@ def up(contender: str, port: int, runner: str, profile: str | None, database_url
     lacks = ground.runnable([chosen_])[1]
     if lacks:
         raise Refused(lacks[chosen_.id])
-    if not port_is_free(port):
-        raise Refused(f"port {port} is taken; name another one by --port")
+    try:
+        if not port_is_free(port):
+            raise Refused(f"port {port} is taken; name another one by --port")
+    except PermissionError:
+        raise Refused(f"this user may not bind port {port}; name one from 1024 on by --port") from None
     _, failed = ground.build([chosen_], say)
     if failed:
         raise Refused(failed[chosen_.id])
