@@ -78,7 +78,7 @@ def test_nobody_else_is_told_as_the_dearest_where_its_factor_is_hardly_known() -
     assert marks(found, "cost-read")["python"] == "worse"
     assert "rust" not in next(row for row in found.rows if row.chosen.id == "cost-read").place("python").factors
     assert "cost-read" not in {each.told.row for each in found.findings}
-    begins = "No factor where others have one"
+    begins = "No factor or difference where others have one"
     assert [note.rpartition(": ")[2] for note in words.notes(found, "en") if note.startswith(begins)] == ["read."]
     assert not any(note.startswith(begins) for note in words.notes(WHOLE, "en"))
 

@@ -48,9 +48,9 @@ def test_invalid_rounds_leave_the_statistics_and_say_why() -> None:
     assert (found.figure.value, found.figure.rounds, found.rounds_valid, found.rounds_measured) == (pytest.approx(100.0), 1, 1, 2)
     assert found.doubts == ["1 of 2 rounds not counted: V7 noise"]
     more = entry(
-        cell(1), cell(2, 1.0, "invalid", reasons=["V7 noise", "V1 failures"]), cell(3, 1.0, "failed", reasons=["V1 more failures"])
+        cell(1), cell(2, 1.0, "invalid", reasons=["V7 noise", "V1 3 failures"]), cell(3, 1.0, "failed", reasons=["V1 12 failures"])
     )
-    assert more.doubts == ["2 of 3 rounds not counted: V7 noise (1 of 2 rounds), V1 failures (2 of 2 rounds)"]
+    assert more.doubts == ["2 of 3 rounds not counted: V7 noise (1 of 2 rounds), V1 3 failures (2 of 2 rounds)"]
 
 
 def test_bounds_do_not_mix_with_values() -> None:
@@ -266,8 +266,9 @@ def test_a_figure_is_marked_from_a_third_of_its_rounds_on_and_every_doubt_is_lis
 
     assert words.figure(seen(1)) == "100"
     assert seen(1).doubts == ["V8 unsteady (1 of 6 rounds)"]
-    assert entry(cell(1, doubts=["V6 a", "V6 b", "V7 c"]), cell(2, doubts=["V6 b"])).doubts == [
-        "V6 a (2 of 2 rounds)",
+    assert entry(cell(1, doubts=["V6 a", "V6 b: 1.2%", "V7 c"]), cell(2, doubts=["V6 b: +13%"])).doubts == [
+        "V6 a (1 of 2 rounds)",
+        "V6 b: 1.2% (2 of 2 rounds)",
         "V7 c (1 of 2 rounds)",
     ]
     assert words.figure(seen(2)) == "100?"

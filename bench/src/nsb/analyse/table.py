@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import statistics
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
@@ -26,6 +27,8 @@ from nsb.registry.terms import LATENCIES, SHARES, Frozen, Headline, Limit
 
 T = TypeVar("T")
 
+_FIGURE = re.compile(r"(?<![\w-])[+-]?\d[\d,.]*")
+"""A number within a sentence, not that of a check."""
 NO_FIGURE = "no figure"
 """In the place of a figure of a cell that counts and has none."""
 
@@ -351,11 +354,11 @@ def _median(values: Sequence[float | None]) -> float | None:
 
 
 def _summed(lists: Sequence[Sequence[str]]) -> list[str]:
-    """Sentences of several rounds, each check once: the first sentence and how many rounds have one of that check."""
-    checks = [{sentence: sentence.split(" ", 1)[0] for sentence in sentences} for sentences in lists]
-    count = Counter(check for one in checks for check in set(one.values()))
+    """Sentences of several rounds; of those that differ in their figures only, the first one, and how many rounds have such a one."""
+    alike = [{sentence: _FIGURE.sub("#", sentence) for sentence in sentences} for sentences in lists]
+    count = Counter(shape for one in alike for shape in set(one.values()))
     first: dict[str, str] = {}
-    for one in checks:
-        for sentence, check in one.items():
-            first.setdefault(check, sentence)
-    return [text if len(lists) == 1 else f"{text} ({count[check]} of {len(lists)} rounds)" for check, text in first.items()]
+    for one in alike:
+        for sentence, shape in one.items():
+            first.setdefault(shape, sentence)
+    return [text if len(lists) == 1 else f"{text} ({count[shape]} of {len(lists)} rounds)" for shape, text in first.items()]

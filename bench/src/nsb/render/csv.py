@@ -69,8 +69,8 @@ COLUMNS: tuple[Column, ...] = (
     Column("threads", "peak threads", "Highest number in any round that counts.", "nonNegativeInteger", "threads"),
     Column("switches_per_request", "context switches", f"Of the service's threads, a request. {_MEDIAN}", "number", "switches/request"),
     Column("db_connections", "peak database connections", "Highest number in any round that counts.", "nonNegativeInteger", "connections"),
-    Column("reasons", "reasons", "Why it is not valid, each check once with the rounds that it holds for.", "string", separator=" | "),
-    Column("doubts", "doubts", "What may be doubted, each check once with the rounds that it holds for.", "string", separator=" | "),
+    Column("reasons", "reasons", "Why not valid: sentences alike but for figures once, with their rounds.", "string", separator=" | "),
+    Column("doubts", "doubts", "What may be doubted: sentences alike but for figures once, with their rounds.", "string", separator=" | "),
 )  # fmt: skip
 
 

@@ -1204,7 +1204,7 @@ MESSAGES: dict[str, tuple[str, str]] = {
         "±가 신뢰 구간이 아니라 관측값의 범위(한 라운드의 앞뒤 절반, 또는 최솟값과 최댓값)인 행: {rows}. "
         "±5%(지연 시간은 ±1ms)보다 넓을 때만 표시.",
     ),
-    "digest.legend.latency": ("In rows of latency, large is the difference to the best.", "지연 시간의 큰 글씨는 차이입니다."),
+    "digest.legend.latency": ("In rows of latency, large is the difference to the best.", "지연 시간의 큰 글씨: 1위와의 차이."),
     "digest.legend.elsewhere": ("From another run, {run}: {rows}.", "{rows}: {run} 측정."),
     "digest.legend.better": (
         "{best}: better than all others in the row. All that were compared and have no mark are worse than the best.",
@@ -1220,7 +1220,7 @@ MESSAGES: dict[str, tuple[str, str]] = {
         "{mark}: not compared, since fewer than five rounds count, or only an upper or a lower bound is known.",
         "{mark}: 유효한 라운드가 5회 미만이거나 값의 상한 또는 하한밖에 알 수 없어 비교에서 뺐습니다.",
     ),
-    "digest.legend.bound": ("≤, ≥: an upper, a lower bound; the value itself is not known.", "≤, ≥: 상한, 하한. 값 자체는 알 수 없습니다."),
+    "digest.legend.bound": ("≤, ≥: an upper, a lower bound; the value itself is not known.", "≤, ≥: 상한, 하한. 값 자체는 모름."),
     "digest.legend.uncompared": (
         "Not compared, since they were measured once for each start, in fewer than five rounds: {rows}.",
         "기동마다 한 번(다섯 라운드 미만) 재어 비교하지 않은 행: {rows}.",
@@ -1235,8 +1235,8 @@ MESSAGES: dict[str, tuple[str, str]] = {
         "이 행들에서 ≈: 구간까지 1위의 10% 이내.",
     ),
     "digest.legend.hardly_known": (
-        "No factor where others have one: its interval, or that of the value, is wider than ±{widest} %: {rows}.",
-        "일부에만 배수가 있는 행({rows}): 나머지는 배수나 측정값의 구간이 ±{widest}%보다 넓습니다.",
+        "No factor or difference where others have one: its interval, or that of the value, is wider than ±{widest} %: {rows}.",
+        "일부에만 비교가 있는 행({rows}): 나머지는 구간이 ±{widest}%보다 넓습니다.",
     ),
     "digest.near": ("{title}: all within 10 %, {range}.", "{title}: 모두 10% 이내({range})."),
     "digest.alike": ("{title}: nobody differs, {range}.", "{title}: 차이가 없습니다({range})."),
