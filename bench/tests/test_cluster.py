@@ -355,6 +355,8 @@ def test_how_long_threads_waited_is_scaled_from_the_lines_that_tell_it() -> None
     told = Uses.of(lines)
     assert told.waited_s(10, 18) == pytest.approx(4.0)
     assert told.waited_s(11, 12) is None  # one line alone
+    ended = [line(at_s, at_s, 50.0, waited_s=waited_s) for at_s, waited_s in ((10, 90.0), (11, 4.0), (12, 5.0), (13, 6.0), (14, 7.0))]
+    assert Uses.of(ended).waited_s(10, 14) == pytest.approx(3.0)  # a thread that had waited for 86 s is gone
     assert Uses.of([line(at_s, at_s, 50.0) for at_s in range(10, 20)]).waited_s(10, 18) is None  # of a generator's image before this one
 
 

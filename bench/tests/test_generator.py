@@ -14,7 +14,7 @@ import pytest
 
 from nsb.measure import generator
 from nsb.measure.generator import Competitors
-from nsb.measure.process import Process, ProcessError, waited_s
+from nsb.measure.process import Process, ProcessError, waited_s, waits_s
 from nsb.registry.load import Registry
 
 BENCH = Path(__file__).resolve().parents[1]
@@ -137,6 +137,13 @@ def _until(states: set[str], pids: list[int]) -> None:
 
 
 def test_waiting_for_a_core_is_read_from_the_kernel() -> None:
-    here = waited_s([os.getpid()])
-    assert here is None or here >= 0.0
-    assert waited_s([]) == 0.0
+    here = waits_s([os.getpid()])
+    assert here is None or (here and min(here.values()) >= 0.0)
+    assert waits_s([]) == {}
+
+
+def test_a_thread_that_ended_takes_nothing_from_what_others_waited() -> None:
+    """Tomcat's idle threads ended within a window: java-pt seemed to have work for half of the time."""
+    works, rests, new = (Path(f"/proc/1/task/{number}") for number in (1, 2, 3))
+    assert waited_s({works: 5.0, rests: 100.0}, {works: 7.0, new: 1.0}) == pytest.approx(3.0)
+    assert waited_s(None, {works: 1.0}) is None

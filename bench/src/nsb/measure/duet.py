@@ -28,6 +28,7 @@ from nsb.measure.process import (
     spent_s,
     threads_cpu_s,
     waited_s,
+    waits_s,
 )
 from nsb.measure.running import Running
 from nsb.records.duet import Driven, Duet, Hang, Series, Speed
@@ -155,7 +156,7 @@ def _measure(ground: Ground, scenario: CostRow, timing: Timing, own: Running, pa
             counted=None if then is None or now is None else now - then,
             odd=load.odd,
             prepares=running.prepares,
-            waited_s=None if waits[0] is None or waits[1] is None else round(max(0.0, waits[1] - waits[0]), 6),
+            waited_s=None if (waited := waited_s(*waits)) is None else round(waited, 6),
             compiled_s=None if (compiled := spent_s(*compilings)) is None else round(compiled, 6),
             least_ms=load.least_ms,
             pss_mib=round(memory, 2),
@@ -169,7 +170,7 @@ def _measure(ground: Ground, scenario: CostRow, timing: Timing, own: Running, pa
             loads,
             before,
             after,
-            zip(first.waited, last.waited, strict=True),
+            zip(first.waits, last.waits, strict=True),
             zip(first.compiled, last.compiled, strict=True),
             memories,
             singles,
@@ -276,7 +277,7 @@ def _settled(counted: Callable[[], int | None]) -> int | None:
 @dataclass(frozen=True)
 class _Edge:
     at_s: float
-    waited: list[float | None]
+    waits: list[dict[Path, float] | None]
     compiled: list[dict[Path, float]]
     cpu: dict[str, float]
     busy_s: float
@@ -290,7 +291,7 @@ def _edge(
     times = machine_times()
     return _Edge(
         time.time(),
-        [waited_s(each.process.tree()) for each in both],
+        [waits_s(each.process.tree()) for each in both],
         [threads_cpu_s(each) for each in compiling],
         {
             "database": ground.stage.database_gauge().cpu_s(),

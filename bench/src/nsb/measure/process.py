@@ -412,12 +412,9 @@ def cpu_s(pids: Sequence[int]) -> float:
     return total
 
 
-def waited_s(pids: Sequence[int]) -> float | None:
-    """How long all their threads together were ready to run and had no core (schedstat, second field; s). None where it is not told.
-
-    Threads that have ended are not in it.
-    """
-    total = 0
+def waits_s(pids: Sequence[int]) -> dict[Path, float] | None:
+    """How long each of their threads was ready to run and had no core (schedstat, second field; s). None where it is not told."""
+    found = {}
     for pid in pids:
         try:
             threads = list(Path(f"/proc/{pid}/task").iterdir())
@@ -425,7 +422,7 @@ def waited_s(pids: Sequence[int]) -> float | None:
             continue
         for thread in threads:
             try:
-                total += int((thread / "schedstat").read_text().split()[1])
+                found[thread] = int((thread / "schedstat").read_text().split()[1]) / 1e9
             except ProcessLookupError:
                 continue
             except FileNotFoundError:
@@ -433,7 +430,15 @@ def waited_s(pids: Sequence[int]) -> float | None:
                     return None
             except (OSError, IndexError, ValueError):
                 return None
-    return total / 1e9
+    return found
+
+
+def waited_s(before: Mapping[Path, float] | None, after: Mapping[Path, float] | None) -> float | None:
+    """How long threads waited together between two readings (s). Those that ended in between are not in it: Tomcat ends the ones that rest,
+    with all that they had ever waited."""
+    if before is None or after is None:
+        return None
+    return sum(each - before.get(thread, 0.0) for thread, each in after.items())
 
 
 COMPILERS = ("C1 Compiler", "C2 Compiler", "JVMCI Compiler")

@@ -10,6 +10,7 @@ import json
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from nsb.records.duet import Series
 
@@ -86,12 +87,13 @@ class Uses:
         return replace(self.lines[-1], pss_mib=memory.pss_mib, threads=memory.threads)
 
     def waited_s(self, from_s: float, to_s: float) -> float | None:
-        """How long threads waited for a core between the two moments, by the lines between them that tell it, scaled to the whole (s)."""
+        """How long threads waited for a core between the two moments, by the lines between them that tell it, scaled to the whole (s).
+        A line that tells less than the one before counts as none: threads have ended."""
         told = [(line.at_s, line.waited_s) for line in self.lines if line.waited_s is not None and from_s <= line.at_s <= to_s]
         if len(told) < 2:
             return None
-        (first_s, before), (last_s, after) = told[0], told[-1]
-        return max(0.0, after - before) * (to_s - from_s) / (last_s - first_s)
+        waited = sum(max(0.0, after - before) for (_, before), (_, after) in pairwise(told))
+        return waited * (to_s - from_s) / (told[-1][0] - told[0][0])
 
     def beside(self, series: Series) -> Series:
         """The readings of a generator, with the CPU of this container at the moment of each, so without means; without those of which
