@@ -62,6 +62,19 @@ def test_a_value_with_doubts_has_their_mark_and_the_legend_says_what_it_means() 
         assert key not in picture.svg(WHOLE, language, "light")
 
 
+def test_why_a_row_was_not_compared_is_told() -> None:
+    apart = [
+        cell.model_copy(update={"cpu_us_per_request": {"service": 14.0 * 4.0**cell.round}})
+        if (cell.scenario, cell.contender) == ("cost-read", "go-twin") else cell
+        for cell in standard.cells()
+    ]  # fmt: skip
+    few, differs = "in fewer than five rounds: ", "Not compared, since two copies of one program differ there"
+    found = {name: " ".join(words.notes(of, "en")) for name, of in (("few", made(rounds=4)), ("differs", made(apart)), ("whole", WHOLE))}
+    assert {name: (few in notes, differs in notes) for name, notes in found.items()} == {
+        "few": (True, False), "differs": (False, True), "whole": (False, False),
+    }  # fmt: skip
+
+
 def test_a_sentence_has_the_doubt_of_its_figure() -> None:
     doubted = made(changed("cost-read", "rust", doubts=["V8 cold"]))
     assert re.search(r"least CPU on rust, 21\.0\? µs", words.sentence(doubted.findings[0], "en"))

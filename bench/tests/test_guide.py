@@ -30,7 +30,7 @@ def place(name: str, value: float, low: float, high: float, tied: bool = False) 
 def told(*places: Place, interval: bool = True, mark: Mark = "best") -> list[str]:
     chosen = Chosen(id="cost", en="a", ko="b")
     leader = Place(contender="leader", value=1.0, low=0.9, high=1.1, mark=mark, fails=False)
-    row = Row(chosen=chosen, unit="CPU µs/request", better="less", interval=interval, leader="leader", places=[leader, *places])
+    row = Row(chosen=chosen, unit="CPU µs/request", better="less", interval=interval, leader="leader", few=False, places=[leader, *places])
     found = Digest(contenders=["leader", *(each.contender for each in places)], rows=[row], findings=[])
     return [each.told for each in guide.answers(PLAN, found, MODEL, "en")]
 

@@ -78,6 +78,8 @@ class Row(Frozen):
     interval: bool
     """Whether low and high are 95 % intervals over the rounds; else one round's halves, or a range."""
     leader: str | None
+    few: bool
+    """Whether nobody has the `LEAST_ROUNDS` that a comparison needs."""
     places: list[Place]
     run: str | None = None
     """Where it is from, if not from the run that the table is of."""
@@ -180,11 +182,14 @@ def _row(
         metric, places = READY, _readiness(table)
         better: Literal["less", "more"] = "less"
         interval = all(each.ready_s is None or each.ready_s.spread == "interval" for each in table.startups)
+        rounds = [len(first_ready(starts, contender)) for contender in table.contenders]
     elif chosen.id in table.scenarios:
         metric = table.headlines[chosen.id]
-        places = [_place(chosen, table.entry(contender, chosen.id)) for contender in table.contenders]
+        entries = [table.entry(contender, chosen.id) for contender in table.contenders]
+        places = [_place(chosen, entry) for entry in entries]
         better = "more" if metric in MORE_IS_BETTER else "less"
         interval = table.rounds > 1
+        rounds = [entry.rounds_valid + entry.rounds_censored for entry in entries]
     else:
         return None
     if all(place.value is None for place in places):
@@ -200,6 +205,7 @@ def _row(
         better=better,
         interval=interval,
         leader=leader,
+        few=max(rounds) < judge.LEAST_ROUNDS,
         places=[
             place.model_copy(update={"mark": found.get(place.contender, "unknown"), "factors": factors.get(place.contender, {})})
             for place in places

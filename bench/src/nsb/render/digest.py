@@ -202,8 +202,9 @@ def notes(found: Digest, language: Language, best: str = "digest.legend.best") -
         lines.append(text("digest.legend.unknown", language, mark=UNKNOWN))
     if any(place.bound for _, place in places):
         lines.append(text("digest.legend.bound", language))
-    if titles := [title(row, language) for row in shown if row.uncompared]:
-        lines.append(text("digest.legend.uncompared", language, rows=", ".join(titles)))
+    for key, few in (("few", True), ("uncompared", False)):
+        if titles := [title(row, language) for row in shown if row.uncompared and row.few is few]:
+            lines.append(text(f"digest.legend.{key}", language, rows=", ".join(titles)))
     if any(row.near(place) for row, place in places):
         lines.append(text("digest.legend.near", language))
     if titles := [title(row, language) for row in shown if row.hardly_known()]:

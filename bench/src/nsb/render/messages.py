@@ -1217,13 +1217,17 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "digest.legend.best": ("Bold", "굵은 글씨"),
     "digest.legend.dot": ("●", "●"),
     "digest.legend.unknown": (
-        "{mark}: not compared, since fewer than five rounds count, or only an upper or a lower bound is known.",
-        "{mark}: 유효한 라운드가 5회 미만이거나 값의 상한 또는 하한밖에 알 수 없어 비교에서 뺐습니다.",
+        "{mark}: not compared: fewer than five rounds count, two copies of one program differ, or only a bound is known.",
+        "{mark}: 비교에서 뺌(유효한 라운드 5회 미만, 같은 프로그램의 두 사본이 다름, 또는 상한이나 하한만 앎).",
     ),
     "digest.legend.bound": ("≤, ≥: an upper, a lower bound; the value itself is not known.", "≤, ≥: 상한, 하한. 값 자체는 모름."),
-    "digest.legend.uncompared": (
+    "digest.legend.few": (
         "Not compared, since they were measured once for each start, in fewer than five rounds: {rows}.",
         "기동마다 한 번(다섯 라운드 미만) 재어 비교하지 않은 행: {rows}.",
+    ),
+    "digest.legend.uncompared": (
+        "Not compared, since two copies of one program differ there, or only bounds are known: {rows}.",
+        "같은 프로그램의 두 사본이 다르거나 상한·하한만 알아 비교하지 않은 행: {rows}.",
     ),
     "digest.legend.doubt": (
         "?: in a third of its rounds or more a check warns, for example of other programs on the machine. The whole table says of what.",
