@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import random
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -829,6 +830,24 @@ def test_two_machines_whose_processors_have_one_name_are_told_apart_by_their_mem
     quick, slower, slow = (scope.model_copy(update={"memory_speed": speed}) for speed in (500.0, 300.0, 150.0))
     assert (quick.alike(slower), quick.alike(slow), quick.alike(scope)) == (True, False, True)
     assert not quick.alike(quick.model_copy(update={"machine": "Another CPU, 8 GiB"}))
+
+
+def test_the_page_has_a_section_for_what_the_run_has_data_for_and_no_other() -> None:
+    cells = ran("cost", "cpu", {"a": about(100), "b": about(50, 2)})
+    absent = {**ATLEAST, "other": "z"}
+    sums = {"rule": "arithmetic", "over": [6], "under": [2], "said": 3, "margin": 0.01}
+    also = [{"said": {"en": said_, "ko": "가"}, "parts": [rule]} for said_, rule in (("with data", ATLEAST), ("without", absent))]
+    page = verdicts.page(
+        judged(
+            cells,
+            claim(absent, id_="A1", also=also),
+            claim(absent, id_="A2", also=[{"said": SAID, "parts": [sums]}]),
+            claim(ATLEAST, id_="A3"),
+        )
+    )
+    assert re.findall(r"^## (.*)$", page, re.MULTILINE) == ["A1 · not measured: no such contender in the run", "A3 · supported"]
+    assert [told in page for told in ("Related questions: with data", "Related questions: without")] == [True, False]
+    assert "): A1, A2\n" in page
 
 
 def test_of_what_is_not_measured_the_run_that_looked_at_most_is_told() -> None:

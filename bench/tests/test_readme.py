@@ -24,7 +24,7 @@ pytestmark = pytest.mark.slow
 ROOT = Path(__file__).resolve().parents[2]
 READMES = [ROOT / name for name in markdown.READMES]
 RESULTS = sorted(path.parent for path in (ROOT / "bench" / "results").glob("*/run.json"))
-BEFORE = ROOT / "bench" / "results" / "20261122-article-b"
+BEFORE = ROOT / "bench" / "results" / "20261130-article-b"
 """A small run that repeats an article's own load."""
 DECIDES = ROOT / "bench" / "results" / "20261129-waits"
 """A run that decides A2, A7 and C4 by itself."""

@@ -15,7 +15,7 @@ from nsb.session.site import KEPT, publish
 
 pytestmark = pytest.mark.slow
 RESULTS = Path(__file__).resolve().parents[1] / "results"
-SMALL = "20261122-article-b"
+SMALL = "20261130-article-b"
 
 
 def test_the_index_leads_to_the_page_of_every_run(tmp_path: Path, claims: Claims, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,6 +11,7 @@ from rich.text import Text
 from nsb.analyse.doubts import often
 from nsb.analyse.merged import Across
 from nsb.registry.claims import (
+    ArithmeticRule,
     CapRule,
     Claims,
     CodeRule,
@@ -228,7 +229,16 @@ def looked_at_by(found: Judgement) -> list[JudgedClaim]:
 
 
 def _looked_at(claim: JudgedClaim) -> bool:
-    return any(part.verdict != "NOT_MEASURED" for part in claim.parts) or (claim.number is not None and claim.number.value is not None)
+    return _any_told(claim.parts) or (claim.number is not None and claim.number.value is not None)
+
+
+def _any_told(parts: Iterable[Judged]) -> bool:
+    return any(part.verdict != "NOT_MEASURED" for part in parts)
+
+
+def _by_data(aside: JudgedAside) -> bool:
+    """Whether the run has data for it: arithmetic is the same for every run."""
+    return _any_told(part for part in aside.parts if not isinstance(part.rule, ArithmeticRule))
 
 
 def not_measured(found: Judgement, language: Language) -> list[str]:
@@ -383,9 +393,10 @@ def _below(cell: str, lines: Sequence[str]) -> str:
 
 
 def page(found: Judgement) -> str:
-    """The whole of claims.md."""
+    """The whole of claims.md: a section for each claim that the run has data for, be it for a related question only."""
+    told = [claim for claim in found.claims if _looked_at(claim) or any(map(_by_data, [*claim.instead, *claim.also]))]
     head = ["# Claims and verdicts\n", f"{messages.scope(found.scope, 'en')}\n", f"{counts(found.claims, 'en')}\n", summary(found, "en")]
-    return "\n".join([*head, *(_section(claim) for claim in found.claims)])
+    return "\n".join([*head, *map(_section, told)])
 
 
 def _section(claim: JudgedClaim) -> str:
@@ -395,8 +406,8 @@ def _section(claim: JudgedClaim) -> str:
     lines += [line for part in claim.parts for line in _part(part)]
     if claim.rounds_needed is not None:
         lines.append(f"- {text('claim.rounds_needed', 'en', n=claim.rounds_needed)}")
-    lines += [line for aside in claim.instead for line in _aside("claim.instead", aside)]
-    lines += [line for aside in claim.also for line in _aside("claim.also", aside)]
+    for key, asides in (("claim.instead", claim.instead), ("claim.also", claim.also)):
+        lines += [line for aside in asides if _any_told(aside.parts) for line in _aside(key, aside)]
     if claim.reported:
         lines.append(f"- {text('claim.reported', 'en')}: {reported(claim.reported, 'en', len(claim.reported))}")
     return "\n".join(lines) + "\n"
