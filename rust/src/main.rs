@@ -47,7 +47,8 @@ async fn serve(settings: Settings) -> Result<(), String> {
         sockets: TaskTracker::new(),
         settings,
     });
-    let server = axum::serve(listener, routes::app(app.clone()));
+    let routes = routes::app(app.clone()).into_make_service(); // a Router itself would be copied for each connection
+    let server = axum::serve(listener, routes);
     let finish = async {
         let _ = server.with_graceful_shutdown(app.stopping.clone().cancelled_owned()).await;
         app.sockets.close();
