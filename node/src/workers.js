@@ -18,9 +18,10 @@ export async function runPrimary(count, stopLimitMs) {
   process.on('SIGTERM', stop).on('SIGINT', stop);
   cluster.on('exit', (worker, code, signal) => {
     if (stopping) return;
-    if (code === WRONG_SETTING) process.exit(code); // the worker has said which
-    console.error(`worker ${worker.id} ended unexpectedly (${signal ?? code})`);
-    process.exit(1); // the others end as their channel closes
+    const said = code === WRONG_SETTING; // by the worker: which one
+    if (!said) console.error(`worker ${worker.id} ended unexpectedly (${signal ?? code})`);
+    killAll('SIGKILL'); // a worker that asks this process for a port after its end prints a stack trace
+    process.exit(said ? code : 1);
   });
 
   // All begin together: a worker that listens first would take every early connection.

@@ -157,6 +157,16 @@ describe('contract/settings.json', async () => {
     });
   }
 
+  test('an address that cannot be bound is said in one line where the second worker comes late', async () => {
+    const late = `import cluster from 'node:cluster';
+      const wait = () => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 300);
+      if (cluster.worker?.id === 2) process.on('message', wait);`;
+    const NODE_OPTIONS = `--import=data:text/javascript,${encodeURIComponent(late)}`;
+    const { code, stderr } = await launch({ HOST: '192.0.2.1', WORKERS: '2', NODE_OPTIONS }).ended;
+    assert.equal(code, exit, stderr);
+    assert.match(stderr, /^.+\n$/);
+  });
+
   test('a name as HOST', async (t) => {
     const service = await launchService(t, { HOST: 'localhost', WORKERS: '1' });
     assert.equal((await service.ask('/hello')).body, 'hello');
