@@ -26,7 +26,7 @@ READMES = [ROOT / name for name in markdown.READMES]
 RESULTS = sorted(path.parent for path in (ROOT / "bench" / "results").glob("*/run.json"))
 BEFORE = ROOT / "bench" / "results" / "20261130-article-b"
 """A small run that repeats an article's own load."""
-DECIDES = ROOT / "bench" / "results" / "20261129-waits"
+DECIDES = ROOT / "bench" / "results" / "20261130-waits"
 """A run that decides A2, A7 and C4 by itself."""
 REFERENCES = [folder for folder in RESULTS if folder.name.endswith("-standard")]
 MADE = ("table.*", "claims.*", "model.json", "report.html", "blog.*", "charts", "articles")
@@ -220,6 +220,24 @@ def test_a_run_that_leaves_a_number_undecided_is_named(tmp_path: Path, claims: C
     assert [(folder, number.came) for folder, number in found.numbers_against] == [("results/full", "UNDECIDED")]
     assert "<sub>undecided: its core was full: [full](results/full/claims.md)</sub>" in verdicts.summary_across([found], "en")
     assert across(runs[:1])[0].numbers_against == []
+
+
+def test_numbers_of_runs_that_disagree_are_told_each_with_its_run(tmp_path: Path, claims: Claims) -> None:
+    copy = tmp_path / "run"
+    shutil.copytree(BEFORE, copy, ignore=shutil.ignore_patterns(*MADE))
+    of = outputs(copy, *read_run(copy), claims).judgement
+    (asked,) = (each for each in of.claims if each.id == "B1")
+    assert asked.number is not None
+    half = {"came": "NOT_AGAIN", "value": 40.0, "factor": 0.5, "factor_low": 0.4, "factor_high": 0.6, "level": 0.95}
+    other = asked.model_copy(update={"number": asked.number.model_copy(update=half)})
+    runs = [(name, of.model_copy(update={"claims": [each]})) for name, each in (("results/half", other), ("results/sure", asked))]
+    (found,) = across(runs)
+    assert found.claim.number is not None
+    assert (found.claim.number.came, found.claim.number.value) == ("UNDECIDED", None)
+    table = verdicts.summary_across([found], "en")
+    assert "<sub>coroutines ÷ pool of 3: 80 ×; recomputed from the article's figures: 83.6</sub>" in table
+    assert "<sub>not reproduced (ours 40.0 ×; ours ÷ theirs 0.50 (0.40–0.60, 95 %)): [half](results/half/claims.md)</sub>" in table
+    assert "reproduced, as arithmetic says (ours 78.2 ×; ours ÷ theirs 0.98 (0.95–1.01, 90 %)): [sure](" in table
 
 
 def test_a_committed_run_is_judged_from_its_records_whatever_its_name(tmp_path: Path, claims: Claims) -> None:

@@ -18,7 +18,8 @@ class Across:
     """A claim as all runs together decide it."""
 
     claim: JudgedClaim
-    """From the run that decides it, else from the one closest to a decision; its number from the run that decides that."""
+    """From the run that decides it, else from the one closest to a decision; its number from the run that decides that, no figure of it
+    where runs disagree."""
     folder: str
     number_folder: str
     against: list[Run]
@@ -89,7 +90,7 @@ def _number(runs: Sequence[Run]) -> tuple[str, JudgedNumber | None, list[tuple[s
     number = numbers[folder]
     decided = set(came.values()) & DECIDED
     if len(decided) > 1:
-        number = number.model_copy(update={"came": "UNDECIDED", "reason": "runs_disagree"})
+        number = number.model_copy(update={"came": "UNDECIDED", "reason": "runs_disagree", "value": None, "factor": None})
     against = [(run, one) for run, one in numbers.items() if _tells_otherwise(one.came, number.came, decided)]
     return folder, number, against
 

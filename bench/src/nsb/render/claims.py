@@ -73,16 +73,23 @@ def number_figures(found: JudgedNumber, language: Language) -> str:
     """The article's number, ours and the factor, and what its own figures come to."""
     theirs = found.theirs
     told = [f"{own(theirs.what, language)}: {messages.amount(plain(theirs.value), theirs.unit, language)}"]
-    if found.value is not None and found.factor is not None:
-        sign = {"at_least": "≥", "at_most": "≤", None: ""}[found.bound]
-        ours = messages.amount(f"{sign}{number(found.value)}{'?' if found.doubtful else ''}", theirs.unit, language)
-        factor = f"{sign}{number(found.factor)}{_bounds(found.factor_low, found.factor_high, found.level)}"
-        told.append(text("number.ours", language, ours=ours, factor=factor))
+    if ours_beside := _ours_beside(found, language):
+        told.append(ours_beside)
     if found.by_its_figures is not None:
         told.append(text("number.own", language, value=number(found.by_its_figures)))
     if found.lacks is not None:
         told.append(own(found.lacks, language))
     return "; ".join(told)
+
+
+def _ours_beside(found: JudgedNumber, language: Language) -> str:
+    """`ours 2.17 ×; ours ÷ theirs 1.50 (1.11–2.05, 95 %)`; empty where nothing is measured."""
+    if found.value is None or found.factor is None:
+        return ""
+    sign = {"at_least": "≥", "at_most": "≤", None: ""}[found.bound]
+    ours = messages.amount(f"{sign}{number(found.value)}{'?' if found.doubtful else ''}", found.theirs.unit, language)
+    factor = f"{sign}{number(found.factor)}{_bounds(found.factor_low, found.factor_high, found.level)}"
+    return text("number.ours", language, ours=ours, factor=factor)
 
 
 def number_line(found: JudgedClaim, language: Language) -> str:
@@ -341,6 +348,11 @@ def summary_across(found: Sequence[Across], language: Language, above: str = "")
             runs.setdefault(outcome, []).append(linked(folder))
         return [f"{outcome}: {_some(those, MOST_RUNS)}" for outcome, those in runs.items()]
 
+    def decided_as(one: JudgedNumber) -> str:
+        """With what decided it: `not reproduced (ours 2.17 ×; …)`."""
+        figures_ = _ours_beside(one, language) if one.reason is None else ""
+        return f"{came(one, language)} ({figures_})" if figures_ else came(one, language)
+
     def beneath(each: Across) -> list[str]:
         lines = [mixed(each.claim, language), linked(each.folder)]
         lines += runs_of((verdict(claim, language), folder) for folder, claim in each.against)
@@ -355,7 +367,7 @@ def summary_across(found: Sequence[Across], language: Language, above: str = "")
         elsewhere = number_ is not None and number_.value is not None and each.number_folder != each.folder
         return [
             *([linked(each.number_folder)] if elsewhere else []),
-            *runs_of((came(one, language), run) for run, one in each.numbers_against),
+            *runs_of((decided_as(one), run) for run, one in each.numbers_against),
         ]
 
     return _grid([_line(each.claim, language, beneath(each), beneath_number(each)) for each in found], language)
