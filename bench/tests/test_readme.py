@@ -207,36 +207,34 @@ def test_a_part_that_the_run_does_not_decide_is_told_with_the_run_that_does(tmp_
     assert across(runs[:2])[0].parts == []
 
 
-def test_a_run_that_leaves_a_number_undecided_is_named(tmp_path: Path, claims: Claims) -> None:
+def beside_another_number(tmp_path: Path, claims: Claims, **other: object) -> list[tuple[str, Judgement]]:
+    """A run whose number of B1 is `other`, then the committed one."""
     copy = tmp_path / "run"
     shutil.copytree(BEFORE, copy, ignore=shutil.ignore_patterns(*MADE))
     of = outputs(copy, *read_run(copy), claims).judgement
     (asked,) = (each for each in of.claims if each.id == "B1")
     assert asked.number is not None
-    full = asked.model_copy(update={"number": asked.number.model_copy(update={"came": "UNDECIDED", "reason": "core_bound"})})
-    runs = [(name, of.model_copy(update={"claims": [each]})) for name, each in (("results/full", full), ("results/sure", asked))]
+    altered = asked.model_copy(update={"number": asked.number.model_copy(update=other)})
+    return [(f"results/{name}", of.model_copy(update={"claims": [each]})) for name, each in (("other", altered), ("sure", asked))]
+
+
+def test_a_run_that_leaves_a_number_undecided_is_named(tmp_path: Path, claims: Claims) -> None:
+    runs = beside_another_number(tmp_path, claims, came="UNDECIDED", reason="core_bound")
     (found,) = across(runs)
     assert found.number_folder == "results/sure"
-    assert [(folder, number.came) for folder, number in found.numbers_against] == [("results/full", "UNDECIDED")]
-    assert "<sub>undecided: its core was full: [full](results/full/claims.md)</sub>" in verdicts.summary_across([found], "en")
+    assert [(folder, number.came) for folder, number in found.numbers_against] == [("results/other", "UNDECIDED")]
+    assert "<sub>undecided: its core was full: [other](results/other/claims.md)</sub>" in verdicts.summary_across([found], "en")
     assert across(runs[:1])[0].numbers_against == []
 
 
 def test_numbers_of_runs_that_disagree_are_told_each_with_its_run(tmp_path: Path, claims: Claims) -> None:
-    copy = tmp_path / "run"
-    shutil.copytree(BEFORE, copy, ignore=shutil.ignore_patterns(*MADE))
-    of = outputs(copy, *read_run(copy), claims).judgement
-    (asked,) = (each for each in of.claims if each.id == "B1")
-    assert asked.number is not None
     half = {"came": "NOT_AGAIN", "value": 40.0, "factor": 0.5, "factor_low": 0.4, "factor_high": 0.6, "level": 0.95}
-    other = asked.model_copy(update={"number": asked.number.model_copy(update=half)})
-    runs = [(name, of.model_copy(update={"claims": [each]})) for name, each in (("results/half", other), ("results/sure", asked))]
-    (found,) = across(runs)
+    (found,) = across(beside_another_number(tmp_path, claims, **half))
     assert found.claim.number is not None
     assert (found.claim.number.came, found.claim.number.value) == ("UNDECIDED", None)
     table = verdicts.summary_across([found], "en")
     assert "<sub>coroutines ÷ pool of 3: 80 ×; recomputed from the article's figures: 83.6</sub>" in table
-    assert "<sub>not reproduced (ours 40.0 ×; ours ÷ theirs 0.50 (0.40–0.60, 95 %)): [half](results/half/claims.md)</sub>" in table
+    assert "<sub>not reproduced (ours 40.0 ×; ours ÷ theirs 0.50 (0.40–0.60, 95 %)): [other](results/other/claims.md)</sub>" in table
     assert "reproduced, as arithmetic says (ours 78.2 ×; ours ÷ theirs 0.98 (0.95–1.01, 90 %)): [sure](" in table
 
 
