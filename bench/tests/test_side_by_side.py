@@ -54,18 +54,26 @@ def test_where_one_cannot_be_asked_the_others_are_given_up(registry: Registry) -
     assert [launcher.contender.id for launcher in gone if launcher.given_up] == ["go"]
 
 
-def test_what_two_harnesses_saw_pass_is_known_to_both(tmp_path: Path) -> None:
+def test_what_two_harnesses_saw_pass_is_known_to_both_and_of_each_number_of_workers(tmp_path: Path) -> None:
     subprocess.run(["git", "init", "--quiet", str(tmp_path)], check=True)
     (tmp_path / "contract").mkdir()
     services = {"fake": Service(folder="fake", needs=[], build=[])}
     work = Workshop(tmp_path, Registry(tools={}, services=services, contenders={}, scenarios={}, tiers={}), {}, {})
-    stage = cast(Stage, SimpleNamespace(runner="native", workers=1, database=SimpleNamespace(kind="k", version="1"), build_of=lambda _: ""))
+    database = SimpleNamespace(kind="k", version="1")
+    stage, wider = (
+        cast(Stage, SimpleNamespace(runner="native", workers=workers, database=database, build_of=lambda _: "")) for workers in (1, 2)
+    )
     one, other = (Contender(id=name, service="fake", stands_for="", run=["true"]) for name in ("one", "other"))
     first, second = PassedBefore(work, stage), PassedBefore(work, stage)
     assert not first.knows(one)
     first.add(one)
     second.add(other)
+    two_workers = PassedBefore(work, wider)
+    assert not two_workers.knows(one)
+    two_workers.add(one)
     assert all(each.knows(contender) for each in (first, second) for contender in (one, other))
+    assert two_workers.knows(one)
+    assert not two_workers.knows(other)
 
 
 MEETS = """

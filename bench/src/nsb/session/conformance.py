@@ -165,7 +165,7 @@ def side_by_side(on: Sequence[Stage], contenders: Sequence[Contender], ask: Call
 
 
 class PassedBefore:
-    """Remembers which build of a contender passed on which kind of database: a pass need not be shown twice."""
+    """Remembers which build of a contender passed, by kind of database, runner and number of workers: a pass need not be shown twice."""
 
     def __init__(self, workshop: Workshop, stage: Stage) -> None:
         self._file = workshop.root / ".tools" / "conformance.json"
@@ -189,12 +189,12 @@ class PassedBefore:
             digest.update(file.read_bytes())
         digest.update(self._stage.build_of(contender).encode())
         database = self._stage.database
-        digest.update(f"{database.kind} {database.version} {self._stage.workers}".encode())
+        digest.update(f"{database.kind} {database.version}".encode())
         return digest.hexdigest()
 
     def _name(self, contender: Contender) -> str:
-        """A pass as a process says nothing of the container."""
-        return f"{contender.id} {self._stage.database.kind}" + ("" if self._stage.runner == "native" else f" {self._stage.runner}")
+        """A pass as a process says nothing of the container, one with a worker nothing of several."""
+        return f"{contender.id} {self._stage.database.kind} {self._stage.runner} {self._stage.workers}"
 
     def knows(self, contender: Contender) -> bool:
         return self._known().get(self._name(contender)) == self._hash(contender)
