@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from conftest import recorded
+from nsb.analyse import judge
 from nsb.analyse import table as tables
 from nsb.analyse.cells import judged, read_cells
 from nsb.analyse.overload import overloaded
@@ -27,7 +28,7 @@ from nsb.records.owners import ENDED, Owned
 from nsb.registry import plan as plans
 from nsb.registry import shapes
 from nsb.registry.load import Registry
-from nsb.render import charts, markdown
+from nsb.render import charts, markdown, words
 from nsb.render import overload as shown
 from planted import plan
 
@@ -397,6 +398,16 @@ def test_goodput_that_is_near_nothing_in_one_round_has_the_mean_that_users_see()
     assert entry.figure is not None
     assert (at.goodput.value, entry.figure.value) == (pytest.approx(75.2, abs=0.1), pytest.approx(75.2, abs=0.1))
     assert 0 <= at.goodput.low < at.goodput.value < at.goodput.high
+    assert words.spread(entry) == "±39 points"
+
+
+def test_where_nobody_is_served_the_figure_is_zero_and_verdicts_rest_on_it() -> None:
+    cells = [judged(record(observed([asked(150, 0.0)]), "go", n)) for n in range(1, 7)]
+    assert judge.series(cells, "over", "go", "goodput") == dict.fromkeys(range(1, 7), 0.0)
+    entry = tables.make(facts(["go"]), cells).entry("go", "over")
+    assert entry.figure is not None
+    assert (entry.figure.value, entry.figure.low, entry.figure.high) == (0.0, 0.0, 0.0)
+    assert (words.figure(entry).rstrip("?"), words.spread(entry)) == ("0.00", "±0.0 points")
 
 
 def test_a_level_tells_how_many_rounds_it_has_and_nothing_below_five_of_six() -> None:

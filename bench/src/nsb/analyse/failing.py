@@ -32,7 +32,7 @@ def _side(side: Side, give_up_ms: int) -> SideFigure | None:
     p99 = users.quantile_ms(0.99) if users.lag_p99_ms <= LATE_MS else None
     kinds = {"gave up": users.gave_up, "refused": users.refused, "reset": users.reset, **users.statuses}
     return SideFigure(
-        served=round(100 * max(users.good, 1) / users.arrivals, 3),
+        served=round(100 * users.good / users.arrivals, 3),
         p99_ms=None if p99 is None or users.good < P99_REQUESTS else round(p99, 3),
         lag_ms=round(users.lag_p99_ms, 3),
         kinds={kind: count for kind, count in kinds.items() if count},

@@ -123,7 +123,7 @@ def series(cells: Iterable[Cell], scenario: str, contender: str, metric: Metric)
     """
     found = latest(cell for cell in cells if cell.scenario == scenario and cell.contender == contender)
     figures = {cell.round: cell.metric(metric) for cell in found if cell.status == "valid"}
-    known = {round_: value for round_, value in figures.items() if value is not None and value > 0}
+    known = {round_: value for round_, value in figures.items() if value is not None and (value > 0 or metric in SHARES)}
     return {} if metric == "memory" and len(known) < len(figures) else known
 
 

@@ -47,7 +47,7 @@ def _level(seen: Overload, level: Level) -> LevelFigure:
     p99 = users.quantile_ms(0.99) if users.lag_p99_ms <= LATE_MS else None
     return LevelFigure(
         percent=level.percent,
-        goodput=round(100 * max(users.good, 1) / seen.window_s / seen.capacity_rps, 3),
+        goodput=round(100 * users.good / seen.window_s / seen.capacity_rps, 3),
         p99_ms=None if p99 is None or users.good < P99_REQUESTS else round(p99, 3),
         lag_ms=round(users.lag_p99_ms, 3),
         memory_mib=level.pss_mib,

@@ -30,13 +30,6 @@ class Estimate:
     high: float | None
     n: int
 
-    @property
-    def half_width(self) -> float | None:
-        """The interval as a share: 0.04 for ±4 % (the wider side)."""
-        if self.low is None or self.high is None or self.value == 0:
-            return None
-        return max(self.high / self.value - 1, 1 - self.low / self.value)
-
 
 @dataclass(frozen=True)
 class Interval:

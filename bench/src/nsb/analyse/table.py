@@ -20,7 +20,7 @@ from nsb.analyse.growth import over_rounds
 from nsb.analyse.idle import Idle, idle
 from nsb.analyse.overload import Overloaded, overloaded
 from nsb.analyse.starts import Span, Startup, span, summed
-from nsb.analyse.stats import Estimate, estimate, plain_mean, spread_of_halves
+from nsb.analyse.stats import estimate, plain_mean, spread_of_halves
 from nsb.records.judged import Cell, Status
 from nsb.records.starts import Start
 from nsb.registry.terms import LATENCIES, SHARES, Frozen, Headline, Limit
@@ -43,10 +43,6 @@ class Figure(Frozen):
     spread: Literal["interval", "halves"]
     bound: bool = False
     """`value` is an upper bound, the upper end of low to high: memory grew too little to tell (growth.over_rounds)."""
-
-    @property
-    def half_width(self) -> float | None:
-        return Estimate(self.value, self.low, self.high, self.rounds).half_width
 
 
 class Entry(Frozen):
@@ -313,7 +309,7 @@ def _figure(cells: Sequence[Cell], headline: Headline) -> Figure | None:
     if headline == "memory":
         grown = over_rounds([cell.memory_slope for cell in cells if cell.memory_slope is not None])
         return None if grown is None else Figure(**asdict(grown))
-    known = [(cell, value) for cell in cells if (value := cell.headline(headline)) is not None and value > 0]
+    known = [(cell, value) for cell in cells if (value := cell.headline(headline)) is not None and (value > 0 or headline in SHARES)]
     values = [value for _, value in known]
     first = next((cell for cell, _ in known if not cell.whole), None)  # the halves of a whole load are its beginning and its end
     halves = [] if first is None else [value for half in first.halves if (value := _half(first, headline, half)) is not None]
@@ -338,9 +334,9 @@ def _half(cell: Cell, headline: Headline, half: Any) -> float | None:
         rate: float = half.requests / (cell.window_s / 2)
         return rate
     if headline == "goodput":
-        return 100 * max(half.requests, 1) / (cell.window_s / 2) / cell.throughput_rps if cell.throughput_rps else None
+        return 100 * half.requests / (cell.window_s / 2) / cell.throughput_rps if cell.throughput_rps else None
     if headline == "served":
-        return 100 * max(half.requests, 1) / (cell.window_s / 2 * cell.rate) if cell.rate else None
+        return 100 * half.requests / (cell.window_s / 2 * cell.rate) if cell.rate else None
     if headline == "cpu":
         return half.service_cpu_s / half.requests * 1e6 if half.requests else None
     of_halves: dict[Headline, float | None] = {"p50": half.p50_ms, "p99": half.p99_ms}

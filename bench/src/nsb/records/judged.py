@@ -91,7 +91,7 @@ class LevelFigure(Frozen):
 
     percent: int
     goodput: float
-    """Right answers in time, in percent of the capacity; where there was none, what one would have been."""
+    """Right answers in time, in percent of the capacity."""
     p99_ms: float | None
     """Of the right answers in time, from the moment of coming; None below 1000 of them, and where the generator was too late to tell."""
     lag_ms: float = 0.0
@@ -136,7 +136,7 @@ class SideFigure(Frozen):
     """Users of one kind of request who came while something failed (analyse/failing.py)."""
 
     served: float
-    """Who had the right answer in time, in percent of them; where nobody had, what one would have been."""
+    """Who had the right answer in time, in percent of them."""
     p99_ms: float | None
     """Of these answers, from the moment of coming; None below 1000 of them, and where the generator was too late to tell."""
     lag_ms: float = 0.0

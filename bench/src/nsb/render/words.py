@@ -9,7 +9,7 @@ from typing import Any
 from nsb.analyse.starts import Span
 from nsb.analyse.table import Entry, Table, lacking
 from nsb.registry.claims import Comparison
-from nsb.registry.terms import METRIC_UNITS, grouped
+from nsb.registry.terms import METRIC_UNITS, SHARES, grouped
 from nsb.render import messages
 from nsb.render.messages import Language, text
 
@@ -93,21 +93,21 @@ def unsustained(entry: Entry) -> bool:
 
 
 def spread(entry: Entry) -> str:
-    """`±4.0%`, for latency `±1 ms`, and how many rounds count if not all do."""
-    if entry.figure is None or entry.figure.bound or entry.figure.half_width is None:
+    """`±4.0%`, for latency `±1 ms`, for shares `±3.1 points`, and how many rounds count if not all do."""
+    figure = entry.figure
+    if figure is None or figure.bound or figure.low is None or figure.high is None:
         return ""
-    if entry.figure.rounds < entry.rounds_measured:
-        return f"{_width(entry)} {entry.figure.rounds}/{entry.rounds_measured}"
-    return _width(entry)
+    width = _width(entry, figure.value, max(figure.high - figure.value, figure.value - figure.low))
+    return f"{width} {figure.rounds}/{entry.rounds_measured}" if figure.rounds < entry.rounds_measured else width
 
 
-def _width(entry: Entry) -> str:
-    assert entry.figure is not None
-    assert entry.figure.half_width is not None
+def _width(entry: Entry, value: float, widest: float) -> str:
     if entry.scheduled:  # not finer than the resolution of the clock
-        return f"±{max(CLOCK_MS, entry.figure.half_width * entry.figure.value):.0f} ms"
-    width = entry.figure.half_width
-    return f"±{width:.0%}" if width >= 0.095 else f"±{width:.1%}"
+        return f"±{max(CLOCK_MS, widest):.0f} ms"
+    if entry.headline in SHARES:  # of percent, and of 0 nothing has a share
+        return f"±{widest:.0f} points" if widest >= 9.5 else f"±{widest:.1f} points"
+    share = widest / value
+    return f"±{share:.0%}" if share >= 0.095 else f"±{share:.1%}"
 
 
 def span(found: Span | None, rounds: int = 0) -> str:
