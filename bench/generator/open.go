@@ -191,6 +191,9 @@ func (f *flow) send(now time.Duration) {
 		if f.users[f.next].over {
 			continue
 		}
+		if f.next >= f.coming {
+			f.hangUp()
+		}
 		number, free := f.take()
 		if !free {
 			for f.held = max(f.held, f.next); f.held < f.seen; f.held++ {
@@ -207,6 +210,16 @@ func (f *flow) send(now time.Duration) {
 		f.users[f.next].on = int32(number)
 		if c.fd != nobody || f.connect(number) {
 			f.write(number)
+		}
+	}
+}
+
+// hangUp closes the connections without a user: each single user comes on a new one. A loop asks those that it has first, and new ones
+// only behind all that waits to be accepted. On an old one a user would be quick while the service still works for users who are gone.
+func (f *flow) hangUp() {
+	for _, number := range f.idle {
+		if f.connections[number].fd != nobody {
+			f.shut(number)
 		}
 	}
 }

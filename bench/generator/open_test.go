@@ -149,6 +149,26 @@ func TestSingleUsersTellWhenTheServiceIsBack(t *testing.T) {
 	}
 }
 
+func TestEachSingleUserComesOnANewConnection(t *testing.T) {
+	of := map[string]int{}
+	var mutex sync.Mutex
+	tally := flowing(t, func(w http.ResponseWriter, r *http.Request) {
+		mutex.Lock()
+		of[r.RemoteAddr]++
+		mutex.Unlock()
+		hello(w, r)
+	}, func(o *Order) { o.Open.GiveUpMS, o.Open.QuickMS, o.Open.LimitMS = 5000, 4000, 600 })
+	alone := 0
+	for _, count := range of {
+		if count == 1 {
+			alone++
+		}
+	}
+	if tally.Singles != 3 || alone < 3 || len(of) != tally.Opened {
+		t.Fatalf("%d of %d connections had one request: %+v", alone, len(of), tally)
+	}
+}
+
 func TestEachTimeIsWithinItsBucket(t *testing.T) {
 	before := -1
 	for of := time.Duration(0); of < 20*time.Second; of += of/50 + time.Microsecond {
