@@ -105,6 +105,8 @@ def _room(rule: object, each: Comparison, rows: dict[str, float | None]) -> tupl
     assert each.value is not None
     own = rows[each.contender]
     assert own is not None
+    if own == 0:
+        return math.inf, each.contender, TENTH  # a factor moves nothing
     equality = isinstance(rule, EQUALITY) or (isinstance(rule, FigureRule) and rule.rule == "figure_equals")
     border = 0.0 if each.border is None else each.border
     low, high, value = each.low, each.high, each.value
