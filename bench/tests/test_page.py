@@ -387,6 +387,14 @@ def test_a_run_without_a_headline_begins_with_the_claims_that_it_decides() -> No
     assert "#claim-" not in nothing
 
 
+def test_a_figure_of_a_claim_has_its_doubt() -> None:
+    run, found = read_run(RECORDED)
+    sure = claim("A1", "REFUTED").model_copy(update={"instead": []})
+    part = sure.parts[0].model_copy(update={"rows": [ROW.model_copy(update={"doubts": 3})]})
+    pages = [sparse(run, found, [each]) for each in (sure, sure.model_copy(update={"parts": [part]}))]
+    assert [set(re.findall(r'<b class="value">([\d.]+\??) ×', page)) for page in pages] == [{"4.00"}, {"4.00?"}]
+
+
 # --- in a browser ------------------------------------------------------------------------------------------------------------------
 
 

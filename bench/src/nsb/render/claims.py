@@ -156,11 +156,11 @@ def _own_figure(part: Judged, row: Row, language: Language) -> str:
         times = of if compared.unit == "ratio" else 1.0
         value, low, high = (None if edge is None else edge * times for edge in (compared.value, compared.low, compared.high))
         level = compared.level
-    amount = messages.amount(shown(value) + _mark(part, row.contender), messages.unit_beside(metric), language)
+    amount = messages.amount(shown(value) + mark(part, row.contender), messages.unit_beside(metric), language)
     return f"{row.contender} {amount}{_bounds(low, high, level, shown)}"
 
 
-def _mark(part: Judged, *contenders: str | None) -> str:
+def mark(part: Judged, *contenders: str | None) -> str:
     """`?` behind a figure of rounds that have doubts, as in the tables."""
     return "?" if any(row.contender in contenders and often(row.doubts, row.rounds + row.censored) for row in part.rows) else ""
 
@@ -173,7 +173,7 @@ def _share(value: float | None) -> str:
 def _comparison(part: Judged, found: Comparison, language: Language) -> str:
     assert found.value is not None
     beside = found.contender if found.other is None else f"{found.contender} {'÷' if found.unit == 'ratio' else '−'} {found.other}"
-    unit = _mark(part, found.contender, found.other) + ("" if found.unit == "ratio" else f" {messages.unit(found.unit, language)}")
+    unit = mark(part, found.contender, found.other) + ("" if found.unit == "ratio" else f" {messages.unit(found.unit, language)}")
     if found.low is not None and found.high is not None and any(_looks_met(each, found.border) for each in (found.low, found.high)):
         value, low, high = of_width(found.value, found.low, found.high, found.border)
         return f"{beside} {bound_sign(found)}{value}{unit} ({low}–{high}, {found.level * 100:.4g} %)"
